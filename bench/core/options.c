@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <config.h>
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options.h"
+
+#define MAX_THREADS 65536
+#define MAX_PAGES ((uint64_t)1 << 30) /* 4 TiB */
+#define MAX_LOOPS 1000000000
+
+const char *argp_program_version = "tlbtune " PACKAGE_VERSION;
+
+const char *const format_name[] = {
+	[FORMAT_TEXT] = "text",
+	[FORMAT_JSON] = "json",
+	[FORMAT_CSV] = "csv",
+};
+
+void options_refuse(const char *format, ...)
+{
+	va_list args;
+
+	fflush(stdout);
+	fprintf(stderr, "%s: ", program_invocation_short_name);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+	exit(STATUS_USAGE);
+}
+
+uint64_t options_integer(const char *option, const char *text, uint64_t min,
+			 uint64_t max)
+{
+	uintmax_t value;
+	char *end;
+
+	errno = 0;
+	value = strtoumax(text, &end, 10);
+	if (!isdigit((unsigned char)text[0]) || *end || errno || value < min ||
+	    value > max)
+		options_refuse("%s: expected an integer from %" PRIu64
+			       " to %" PRIu64 ", got '%s'",
+			       option, min, max, text);
+	return value;
+}
+
+double options_decimal(const char *option, const char *text, double min,
+		       double max)
+{
+	double value;
+	char *end;
+
+	errno = 0;
+	value = strtod(text, &end);
+	if (strspn(text, "0123456789.") != strlen(text) || end == text ||
+	    *end || errno || value < min || value > max)
+		options_refuse("%s: expected a number from %g to %g, got '%s'",
+			       option, min, max, text);
+	return value;
+}
+
+/* options_common ------------------------------------------------------- */
+
+enum long_only {
+	KEY_CPUS = 0x100,
+	KEY_FORMAT,
+	KEY_SEED,
+	KEY_QUICK,
+	KEY_PATTERN,
+	KEY_HUGE,
+};
+
+static enum format parse_format(const char *text)
+{
+	int i;
+
+	for (i = FORMAT_TEXT; i <= FORMAT_CSV; i++)
+		if (!strcmp(text, format_name[i]))
+			return (enum format)i;
+	options_refuse("--format: expected text, json or csv, got '%s'", text);
+}
+
+static error_t parse_common(int key, char *arg, struct argp_state *state)
+{
+	struct options_common *options = state->input;
+
+	switch (key) {
+	case KEY_CPUS:
+		options->cpus = arg;
+		return 0;
+	case KEY_FORMAT:
+		options->format = parse_format(arg);
+		return 0;
+	case 'o':
+		if (!*arg)
+			options_refuse("-o: expected a file name, got ''");
+		options->output = arg;
+		return 0;
+	case KEY_SEED:
+		options->seed = options_integer("--seed", arg, 0, UINT64_MAX);
+		return 0;
+	case KEY_QUICK:
+		options->quick = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option common_options[] = {
+	{ "cpus", KEY_CPUS, "LIST", 0,
+	  "run on these CPUs, the first for the caller (e.g. 2,4-7; default: "
+	  "one thread a core first, inside the allowed cpuset)",
+	  10 },
+	{ "format", KEY_FORMAT, "FORMAT", 0, "text (default), json or csv",
+	  10 },
+	{ "output", 'o', "FILE", 0,
+	  "write the result to FILE, which is replaced as a whole, by a partial "
+	  "result too",
+	  10 },
+	{ "seed", KEY_SEED, "NUMBER", 0,
+	  "seed of every random order (default 1)", 10 },
+	{ "quick", KEY_QUICK, NULL, 0, "measure for a shorter time", 10 },
+	{ 0 },
+};
+
+const struct argp options_common_argp = {
+	.options = common_options,
+	.parser = parse_common,
+};
+
+void options_common_init(struct options_common *options)
+{
+	*options = (struct options_common){
+		.format = FORMAT_TEXT,
+		.seed = 1,
+	};
+}
+
+/* options_work --------------------------------------------------------- */
+
+/* -t: a list of thread counts, one row of the table each. */
+static void parse_threads(struct options_work *options, const char *arg)
+{
+	char *list = strdup(arg);
+	char *rest = list, *item;
+	size_t rows = 0;
+
+	free(options->threads);
+	options->threads = calloc(strlen(arg) + 1, sizeof(*options->threads));
+	if (!list || !options->threads)
+		options_refuse("-t: %s", strerror(errno));
+	while ((item = strsep(&rest, ",")))
+		options->threads[rows++] =
+			options_integer("-t", item, 0, MAX_THREADS);
+	options->rows = rows;
+	free(list);
+}
+
+static error_t parse_work(int key, char *arg, struct argp_state *state)
+{
+	struct options_work *options = state->input;
+	int pattern;
+
+	switch (key) {
+	case 't':
+		parse_threads(options, arg);
+		return 0;
+	case 'n':
+		options->pages = options_integer("-n", arg, 1, MAX_PAGES);
+		return 0;
+	case 'p':
+		options->access_pages =
+			options_integer("-p", arg, 1, MAX_PAGES);
+		return 0;
+	case 'l':
+		options->loops = options_integer("-l", arg, 1, MAX_LOOPS);
+		return 0;
+	case 'w':
+		options->write = true;
+		return 0;
+	case KEY_PATTERN:
+		pattern = pattern_parse(arg);
+		if (pattern < 0)
+			options_refuse("--pattern: expected seq, random or "
+				       "chase, got '%s'",
+				       arg);
+		options->pattern = (enum pattern)pattern;
+		return 0;
+	case KEY_HUGE:
+		options->huge = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option work_options[] = {
+	{ "threads", 't', "LIST", 0,
+	  "threads that access the region beside the caller, one row of the "
+	  "table for each number in LIST (default 0: the caller alone)",
+	  1 },
+	{ "pages", 'n', "PAGES", 0, "pages per operation (default 8)", 1 },
+	{ "access", 'p', "PAGES", 0,
+	  "pages accessed after each operation (default 512)", 1 },
+	{ "loops", 'l', "LOOPS", 0,
+	  "operations per row (default: until the interval is tight)", 1 },
+	{ "write", 'w', NULL, 0, "write to the pages instead of reading", 1 },
+	{ "pattern", KEY_PATTERN, "PATTERN", 0,
+	  "seq, random (default) or chase: each address depends on the last",
+	  1 },
+	{ "huge", KEY_HUGE, NULL, 0,
+	  "2 MiB pages: PAGES counts transparent huge pages", 1 },
+	{ 0 },
+};
+
+const struct argp options_work_argp = {
+	.options = work_options,
+	.parser = parse_work,
+};
+
+int options_work_init(struct options_work *options)
+{
+	*options = (struct options_work){
+		.threads = calloc(1, sizeof(*options->threads)),
+		.rows = 1,
+		.pages = 8,
+		.access_pages = 512,
+		.pattern = PATTERN_RANDOM,
+	};
+	return options->threads ? 0 : -1;
+}
+
+void options_work_free(struct options_work *options)
+{
+	free(options->threads);
+	options->threads = NULL;
+}
+
+/* parsing -------------------------------------------------------------- */
+
+struct outer {
+	const struct argp *argp;
+	void *input;
+};
+
+/*
+ * The program's own parser, wrapped: refuses positional arguments, and keeps
+ * argp from adding "Try ..." to getopt's one line about an unknown option.
+ */
+static error_t parse_outer(int key, char *arg, struct argp_state *state)
+{
+	const struct outer *outer = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->err_stream = NULL;
+		state->child_inputs[0] = outer->input;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (outer->argp->args_doc)
+			return ARGP_ERR_UNKNOWN;
+		options_refuse("expected no argument but options, got '%s'",
+			       arg);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+void options_parse(const struct argp *argp, int argc, char **argv, void *input)
+{
+	struct outer outer = { argp, input };
+	struct argp_child child[] = { { argp, 0, NULL, 0 }, { 0 } };
+	struct argp wrapper = {
+		.parser = parse_outer,
+		.args_doc = argp->args_doc,
+		.children = child,
+	};
+
+	if (argp_parse(&wrapper, argc, argv, 0, NULL, &outer))
+		exit(STATUS_USAGE);
+}

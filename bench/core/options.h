@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * options: the options that programs share, as argp children.
+ *
+ * options_common_argp is for every program, options_work_argp for those that
+ * run an operation under threads. A program that has no use for an option does
+ * not take it. Usage errors are one line on stderr and exit status 2.
+ */
+#ifndef TLBTUNE_OPTIONS_H
+#define TLBTUNE_OPTIONS_H
+
+#include <argp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "access.h"
+
+enum exit_status {
+	STATUS_OK = 0,
+	STATUS_FAILED = 1,
+	STATUS_USAGE = 2,
+	STATUS_CANNOT_RUN = 77, /* Automake's code for a skipped test */
+};
+
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV };
+
+struct options_common {
+	const char *cpus; /* --cpus LIST, or NULL */
+	enum format format;
+	const char *output; /* -o FILE, or NULL for stdout */
+	uint64_t seed;
+	bool quick;
+};
+
+struct options_work {
+	size_t *threads; /* [rows] bystanders per row of the table */
+	size_t rows;
+	size_t pages;	     /* -n, per operation */
+	size_t access_pages; /* -p, accessed after each operation */
+	size_t loops;	     /* -l, operations per row; 0: until tight */
+	bool write;
+	enum pattern pattern;
+	bool huge;
+};
+
+extern const struct argp options_common_argp; /* input: options_common */
+extern const struct argp options_work_argp;   /* input: options_work */
+
+void options_common_init(struct options_common *options);
+
+/* 0 or -1 with ENOMEM. */
+int options_work_init(struct options_work *options);
+void options_work_free(struct options_work *options);
+
+/* The names of the formats and patterns, in JSON and in messages. */
+extern const char *const format_name[];
+
+/*
+ * Parse the whole of text as a decimal integer (no sign, no blanks) between min
+ * and max. On failure prints "program: option: expected ..., got 'text'" and
+ * exits with STATUS_USAGE; option is the name for the user, e.g. "-n".
+ */
+uint64_t options_integer(const char *option, const char *text, uint64_t min,
+			 uint64_t max);
+
+/* The same for a decimal number (strtod without hex, inf, nan or blanks). */
+double options_decimal(const char *option, const char *text, double min,
+		       double max);
+
+/* One line on stderr, "program: ...", and exit with STATUS_USAGE. */
+__attribute__((noreturn, format(printf, 1, 2))) void options_refuse(
+	const char *format, ...);
+
+/*
+ * argp_parse with the exit status and the one-line errors of tlbtune.
+ * Positional arguments are refused unless argp->args_doc is set.
+ */
+void options_parse(const struct argp *argp, int argc, char **argv, void *input);
+
+#endif
