@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * report: one JSON object per run is the model; text and CSV are renderings of
+ * it. Locale-proof: no program of tlbtune calls setlocale.
+ */
+#ifndef TLBTUNE_REPORT_H
+#define TLBTUNE_REPORT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "clock.h"
+#include "options.h"
+#include "stats.h"
+
+/* Changes when a reader of the reports would break; data/schema.json. */
+#define REPORT_SCHEMA 1
+
+/* x as a JSON number, null where it is not finite. */
+json_t *report_number(double x);
+
+/* {"estimate": .., "ci95": [lo, hi]} */
+json_t *report_estimate(const struct estimate *estimate);
+
+/* {"unit", "n", "median", "mad", "p10", .., "ci95": [lo, hi]} */
+json_t *report_summary(const struct summary *summary, const char *unit);
+
+/*
+ * {"schema", "program", "version", "date", "partial", "options", "clock",
+ * "environment"}; takes over the references to options and environment. The
+ * caller adds results[] and what else it has. NULL on ENOMEM.
+ */
+json_t *report_new(const char *program, bool partial, json_t *options,
+		   const struct clock *clock, json_t *environment);
+
+/* Render the report for people. */
+typedef void (*report_text)(const json_t *report, FILE *to);
+
+/*
+ * Write the report in the format asked for to stdout, or atomically to the file
+ * of -o: a temporary file beside it that is renamed when complete, or nothing.
+ * Returns 0, or -1 after one line on stderr.
+ */
+int report_write(const json_t *report, const struct options_common *options,
+		 report_text text);
+
+/*
+ * CSV of report's results[]: one header line, one line a result, in each last
+ * whether the run was cut short; objects are flattened with '.', an interval to
+ * .lo and .hi; unknown is an empty field.
+ */
+void report_csv(const json_t *report, FILE *to);
+
+#endif
