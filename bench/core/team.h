@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * team: the bystander threads of a benchmark.
+ *
+ * The threads share the mm of the caller and run one function over and over
+ * while the team is open; each counts its rounds in a cache line of its own.
+ * Between windows they are parked in the kernel, so that they run nowhere and
+ * receive no IPI. There is no cancellation and no sleep inside a window: a
+ * window begins when every thread has passed the gate and reported that it
+ * runs, and ends with a stop flag that each thread looks at once a round.
+ *
+ * More threads than CPUs are allowed. They get the lowest priority, or the
+ * caller would have to wait for each of them to use as much time as it did.
+ *
+ * One thread, the caller, uses a team; only the work runs on the others.
+ */
+#ifndef TLBTUNE_TEAM_H
+#define TLBTUNE_TEAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "placement.h"
+
+struct team;
+
+/*
+ * One round of work of thread index; must return within about a millisecond
+ * and use at most 32 KiB of stack.
+ */
+typedef void (*team_work)(void *context, size_t index);
+
+/*
+ * Start n threads (n = 0 is a team without members), thread i bound to
+ * placement CPU first + i (modulo), each parked. All signals but those that a
+ * fault raises are blocked in them. Returns NULL with errno when a thread
+ * cannot be created or bound; none is left behind then. The placement is not
+ * used after that.
+ */
+struct team *team_open(size_t n, const struct placement *placement,
+		       size_t first, team_work work, void *context);
+
+/*
+ * Let all threads run and wait until each has finished a first round, so that
+ * what they touch is in their TLBs. 0, or -1 with errno (EINTR: *stop is
+ * non-zero; all threads are parked again). stop may be NULL.
+ */
+int team_run(struct team *team, const volatile int *stop);
+
+/* Rounds finished by all threads since team_open. */
+uint64_t team_rounds(const struct team *team);
+
+/* Park all threads; returns when every one is parked. */
+void team_park(struct team *team);
+
+/* Stop and join all threads. NULL is allowed. */
+void team_close(struct team *team);
+
+#endif
