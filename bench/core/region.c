@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <config.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "random.h"
+#include "region.h"
+#include "sysfile.h"
+
+#define MIB ((size_t)1 << 20)
+
+/* Set *why and errno; returns -1. */
+__attribute__((format(printf, 3, 4))) static int fail(char **why, int error,
+						      const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	if (vasprintf(why, format, args) < 0)
+		*why = NULL;
+	va_end(args);
+	errno = error;
+	return -1;
+}
+
+static size_t round_up(size_t size, size_t unit)
+{
+	return (size + unit - 1) / unit * unit;
+}
+
+/* Bytes the kernel says it can hand out without swapping; SIZE_MAX: unknown. */
+static size_t available_bytes(void)
+{
+	char *meminfo = sysfile_read("", "/proc/meminfo");
+	const char *line = meminfo ? strstr(meminfo, "MemAvailable:") : NULL;
+	size_t kib;
+
+	if (!line || sscanf(line, "MemAvailable: %zu kB", &kib) != 1)
+		kib = SIZE_MAX / 1024;
+	free(meminfo);
+	return kib * 1024;
+}
+
+/* Write to the first word of n pages from start. */
+static void touch(char *start, size_t n, size_t page)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		*(volatile char *)(start + i * page) = 1;
+}
+
+/* Every 4 KiB page from start is present (bit 63, Documentation: pagemap). */
+static int verify_present(const char *start, size_t len, char **why)
+{
+	uint64_t entries[512];
+	size_t pages = len / REGION_PAGE;
+	size_t first = (uintptr_t)start / REGION_PAGE;
+	size_t done = 0, i;
+	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return fail(why, EAGAIN,
+			    "cannot verify that pages are present: "
+			    "/proc/self/pagemap: %s",
+			    strerror(errno));
+	while (done < pages) {
+		size_t want = pages - done < 512 ? pages - done : 512;
+		ssize_t got = pread(fd, entries, want * sizeof(*entries),
+				    (off_t)((first + done) * sizeof(*entries)));
+
+		if (got != (ssize_t)(want * sizeof(*entries))) {
+			close(fd);
+			return fail(why, EAGAIN, "/proc/self/pagemap: %s",
+				    got < 0 ? strerror(errno) : "short read");
+		}
+		for (i = 0; i < want; i++)
+			if (!(entries[i] >> 63)) {
+				close(fd);
+				return fail(why, EAGAIN,
+					    "page %zu of %zu is not present "
+					    "after it was written (swapped "
+					    "out?)",
+					    done + i, pages);
+			}
+		done += want;
+	}
+	close(fd);
+	return 0;
+}
+
+/*
+ * Bytes of transparent huge pages in [from, to), from the AnonHugePages lines
+ * of the VMAs that overlap it. -1 where smaps cannot be read.
+ */
+static long long huge_bytes(const char *from, const char *to)
+{
+	char line[512];
+	long long sum = 0, kib;
+	uintptr_t low = 0, high = 0;
+	FILE *smaps = fopen("/proc/self/smaps", "re");
+
+	if (!smaps)
+		return -1;
+	while (fgets(line, sizeof(line), smaps)) {
+		uintptr_t a, b;
+
+		if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " ", &a, &b) == 2) {
+			low = a;
+			high = b;
+		} else if (low < (uintptr_t)to && high > (uintptr_t)from &&
+			   sscanf(line, "AnonHugePages: %lld kB", &kib) == 1) {
+			sum += kib * 1024;
+		}
+	}
+	fclose(smaps);
+	return sum;
+}
+
+int region_verify(const struct region *region, char **why)
+{
+	size_t target = region->target_pages * region->page;
+	size_t set = region->set_pages * region->page;
+	size_t want = region->page == REGION_HUGE ? target + set : 0;
+	long long huge;
+
+	huge = huge_bytes(region->map, region->map + region->map_len);
+	if (huge < 0)
+		return fail(why, EAGAIN,
+			    "cannot verify the page size: /proc/self/smaps: %s",
+			    strerror(errno));
+	if ((size_t)huge != want)
+		return fail(why, EAGAIN,
+			    "%lld KiB of the region are transparent huge "
+			    "pages, wanted %zu KiB",
+			    huge / 1024, want / 1024);
+	if (verify_present(region->target, target, why) < 0 ||
+	    verify_present(region->set, set, why) < 0)
+		return -1;
+	return 0;
+}
+
+void region_dirty(const struct region *region)
+{
+	touch(region->target, region->target_pages, region->page);
+}
+
+/*
+ * Neighbours before and behind the region: pages whose rights differ from
+ * those of the next, at random, made in random order.
+ */
+static int make_neighbours(const struct region *region, uint64_t seed)
+{
+	uint32_t order[2 * REGION_NEIGHBOURS];
+	size_t i;
+
+	for (i = 0; i < 2 * REGION_NEIGHBOURS; i++)
+		order[i] = (uint32_t)i;
+	random_shuffle(order, 2 * REGION_NEIGHBOURS, seed);
+	for (i = 0; i < 2 * REGION_NEIGHBOURS; i++) {
+		size_t at = order[i] % REGION_NEIGHBOURS;
+		char *side = order[i] < REGION_NEIGHBOURS ?
+				     region->around :
+				     region->map + region->map_len;
+
+		if (random_stream(seed, i) % 2 &&
+		    mprotect(side + at * REGION_PAGE, REGION_PAGE, PROT_READ) <
+			    0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Address and size of the mapping with its margins. */
+static int map(struct region *region, uint64_t seed, char **why)
+{
+	size_t beside = REGION_NEIGHBOURS * REGION_PAGE;
+	size_t target =
+		round_up(region->target_pages * region->page, REGION_HUGE);
+	size_t set = round_up(region->set_pages * region->page, REGION_HUGE);
+	uintptr_t start;
+
+	/* A margin at both ends and between, and up to one to align. */
+	region->map_len = target + set + 4 * REGION_HUGE;
+	region->around_len = region->map_len + 2 * beside;
+	if (target + set > available_bytes())
+		return fail(why, EAGAIN,
+			    "%zu MiB of memory needed, %zu MiB available",
+			    (target + set) / MIB, available_bytes() / MIB);
+	region->around = mmap(NULL, region->around_len, PROT_NONE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+			      0);
+	if (region->around == MAP_FAILED) {
+		region->around = NULL;
+		return fail(why, EAGAIN, "cannot map %zu MiB: %s",
+			    region->map_len / MIB, strerror(errno));
+	}
+	region->map = region->around + beside;
+	if (make_neighbours(region, seed) < 0 ||
+	    mprotect(region->map, region->map_len, PROT_READ | PROT_WRITE) < 0)
+		return fail(why, EAGAIN, "cannot make VMAs: %s",
+			    strerror(errno));
+	start = round_up((uintptr_t)region->map, REGION_HUGE) + REGION_HUGE;
+	region->target = (char *)start;
+	region->set = region->target + target + REGION_HUGE;
+	return 0;
+}
+
+int region_open(struct region *region, size_t target_pages, size_t set_pages,
+		bool huge, uint64_t seed, char **why)
+{
+	int advice = huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE;
+	int error;
+
+	*region = (struct region){
+		.page = huge ? REGION_HUGE : REGION_PAGE,
+		.target_pages = target_pages,
+		.set_pages = set_pages,
+	};
+	if (map(region, seed, why) < 0)
+		goto fail;
+	/* EINVAL: a kernel without transparent huge pages. */
+	if (madvise(region->map, region->map_len, advice) < 0 &&
+	    (huge || errno != EINVAL)) {
+		fail(why, EAGAIN, "madvise(%s): %s",
+		     huge ? "MADV_HUGEPAGE" : "MADV_NOHUGEPAGE",
+		     strerror(errno));
+		goto fail;
+	}
+	touch(region->target, target_pages, region->page);
+	touch(region->set, set_pages, region->page);
+	if (region_verify(region, why) < 0)
+		goto fail;
+	return 0;
+fail:
+	error = errno;
+	region_close(region);
+	errno = error;
+	return -1;
+}
+
+void region_close(struct region *region)
+{
+	if (region->around)
+		munmap(region->around, region->around_len);
+	*region = (struct region){ 0 };
+}

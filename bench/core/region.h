@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * region: the memory of a benchmark.
+ *
+ * One private anonymous mapping:
+ *
+ *	| margin | target: n pages | margin | working set: w pages | margin |
+ *
+ * target and working set each start on a 2 MiB boundary. So a target of up to
+ * 512 pages lies within one page table and never shares it with anything else,
+ * and it is never the whole VMA: both would change what an operation on it
+ * costs and flushes.
+ *
+ * What splitting the VMA costs depends on the others: Linux keeps them in a
+ * tree, and where a leaf of it is full an mprotect was seen to take 15 %
+ *longer, launch after launch. So a region lies among VMAs of its own, whose
+ *number and order are drawn anew in each time block.
+ */
+#ifndef TLBTUNE_REGION_H
+#define TLBTUNE_REGION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define REGION_PAGE ((size_t)4096)
+#define REGION_HUGE ((size_t)2 << 20)
+
+struct region {
+	size_t page; /* bytes: REGION_PAGE or REGION_HUGE */
+	char *map;
+	size_t map_len;
+	char *target;
+	size_t target_pages;
+	char *set; /* the working set */
+	size_t set_pages;
+	char *around; /* the mapping with the neighbours on both sides */
+	size_t around_len;
+};
+
+#define REGION_NEIGHBOURS 32 /* pages on either side */
+
+/*
+ * Map, populate and verify the region: every page of target and working set is
+ * present, and of the size asked for (no THP, or with huge only THP). On
+ * failure returns -1 and *why is a malloc'ed sentence; errno EAGAIN marks what
+ * this machine cannot give (memory, huge pages). The seed draws the
+ * neighbours.
+ */
+int region_open(struct region *region, size_t target_pages, size_t set_pages,
+		bool huge, uint64_t seed, char **why);
+
+/* Check again that the region is as region_open left it. Same errors. */
+int region_verify(const struct region *region, char **why);
+
+/* Write to every page of the target, so that each is present and dirty. */
+void region_dirty(const struct region *region);
+
+void region_close(struct region *region);
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The geometry of a region, and that region_verify notices when pages are not
+ * what they should be.
+ */
+#include <config.h>
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "region.h"
+#include "tap.h"
+
+static bool aligned(const char *p)
+{
+	return (uintptr_t)p % REGION_HUGE == 0;
+}
+
+static void test_geometry(size_t target, size_t set)
+{
+	struct region r;
+	char *why = NULL;
+
+	if (!ok(region_open(&r, target, set, false, 1, &why) == 0,
+		"a region of %zu and %zu pages", target, set)) {
+		diag("%s", why);
+		free(why);
+		return;
+	}
+	ok(aligned(r.target) && aligned(r.set),
+	   "both parts start on 2 MiB boundaries");
+	ok(r.target >= r.map + REGION_HUGE / 2 &&
+		   r.set >= r.target + target * r.page + REGION_HUGE &&
+		   r.set + set * r.page + REGION_HUGE / 2 <= r.map + r.map_len,
+	   "with a margin before, between and behind");
+	ok(target > 512 || (uintptr_t)r.target / REGION_HUGE ==
+				   (uintptr_t)(r.target + target * r.page - 1) /
+					   REGION_HUGE,
+	   "a target of up to 512 pages has one page table");
+	ok(region_verify(&r, &why) == 0, "verified again");
+	region_close(&r);
+}
+
+/* What region_verify is for: each way in which a region can go wrong. */
+static void test_verify(void)
+{
+	struct region r;
+	char *why = NULL;
+
+	region_open(&r, 33, 64, false, 1, &why);
+	madvise(r.target + 7 * REGION_PAGE, REGION_PAGE, MADV_DONTNEED);
+	ok(region_verify(&r, &why) < 0 && errno == EAGAIN,
+	   "a missing page of the target is noticed");
+	ok(why && strstr(why, "page 7 of 33"), "... and named: %s", why);
+	free(why);
+	region_dirty(&r);
+	ok(region_verify(&r, &why) == 0, "region_dirty brings it back");
+	madvise(r.set + 63 * REGION_PAGE, REGION_PAGE, MADV_DONTNEED);
+	ok(region_verify(&r, &why) < 0,
+	   "a missing page of the working set is noticed");
+	free(why);
+	region_close(&r);
+}
+
+/* Huge pages where this machine has them. */
+static void test_huge(void)
+{
+	struct region r;
+	char *why = NULL;
+
+	if (region_open(&r, 2, 4, true, 1, &why) < 0) {
+		is_int(errno, EAGAIN, "no huge pages: says so");
+		skip(3, "%s", why);
+		free(why);
+		return;
+	}
+	ok(r.page == REGION_HUGE, "huge pages");
+	ok(region_verify(&r, &why) == 0, "verified");
+	/* Split one: half of it loses its write access. */
+	mprotect(r.target, REGION_HUGE / 2, PROT_READ);
+	ok(region_verify(&r, &why) < 0, "a split huge page is noticed");
+	free(why);
+	mprotect(r.target, REGION_HUGE / 2, PROT_READ | PROT_WRITE);
+	region_close(&r);
+	ok(r.map == NULL, "closed");
+}
+
+/* The other way round: huge pages where small ones are wanted. */
+static void test_unwanted_huge(void)
+{
+	struct region r, huge;
+	char *why = NULL;
+
+	if (region_open(&huge, 1, 1, true, 1, &why) < 0) {
+		skip(1, "%s", why);
+		free(why);
+		return;
+	}
+	r = huge;
+	r.page = REGION_PAGE;
+	ok(region_verify(&r, &why) < 0,
+	   "a huge page in a region of small ones is noticed: %s", why);
+	free(why);
+	region_close(&huge);
+}
+
+static void test_refused(void)
+{
+	struct region r;
+	char *why = NULL;
+
+	errno = 0;
+	ok(region_open(&r, (size_t)1 << 30, 1, false, 1, &why) < 0 &&
+		   errno == EAGAIN,
+	   "4 TiB are refused");
+	ok(why && strstr(why, "MiB"), "... and the size is named");
+	ok(r.map == NULL, "... and nothing is left mapped");
+	free(why);
+}
+
+int main(void)
+{
+	test_geometry(1, 1);
+	test_geometry(512, 1024);
+	test_geometry(513, 3);
+	test_verify();
+	test_huge();
+	test_unwanted_huge();
+	test_refused();
+	return done();
+}
