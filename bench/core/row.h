@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * row: measure one row of a benchmark's table, i.e. one number of bystanders.
+ */
+#ifndef TLBTUNE_ROW_H
+#define TLBTUNE_ROW_H
+
+#include <stdbool.h>
+
+#include "bench.h"
+#include "placement.h"
+#include "samples.h"
+
+/* Readings of the windows in which the caller operates. */
+struct row_window {
+	struct samples op;     /* ns per operation */
+	struct samples access; /* ns per access of the caller after it */
+};
+
+struct row {
+	size_t threads;
+	bool oversubscribed;	       /* more threads than CPUs */
+	struct row_window alone, busy; /* busy is empty without threads */
+	struct samples busy_bystander; /* ns per access, one a block */
+	struct samples quiet_bystander;
+};
+
+/*
+ * Measure until the interval is tight, or time is over, or work->loops
+ * operations are done. Returns 0; 1 when *stop became non-zero (what is in row
+ * is valid); -1 with *why a malloc'ed sentence and errno, EAGAIN for what this
+ * machine cannot give.
+ */
+int row_measure(const struct bench *bench, struct bench_run *run,
+		const struct placement *placement, size_t threads, bool quick,
+		uint64_t seed, const volatile int *stop, struct row *row,
+		char **why);
+
+void row_free(struct row *row);
+
+#endif
