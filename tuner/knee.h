@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * knee: fit the rise of latency where a TLB level overflows. Pure.
+ *
+ * The excess over the control is modelled around one knee as
+ *
+ *	y(w) = base + (height + growth * log2(w / E)) * M(w / E)
+ *
+ * where M is the share of misses of a kind of TLB (miss.h). The growth is that
+ * of a page walk, whose tables leave the caches as w grows. For given E and
+ * kind the rest is linear; E and kind are searched.
+ */
+#ifndef TLBTUNE_KNEE_H
+#define TLBTUNE_KNEE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "miss.h"
+
+/* The excess at one w. */
+struct sample {
+	unsigned int block;
+	double w, log_w;      /* pages, and log2 of them */
+	double excess, dense; /* ns per access; dense is the control */
+	double weight;	      /* of the squared error: 1 / variance, relative */
+};
+
+struct curve {
+	size_t n;
+	struct sample *samples; /* [n] ascending w */
+};
+
+struct knee {
+	const struct miss_table *table; /* the kind */
+	double entries;			/* E */
+	double base, height, growth;	/* ns, ns, ns per doubling of w */
+	bool grows;			/* growth was free; else it is 0 */
+	double mean_square;		/* of the weighted residuals */
+	/* E over the kinds that fit about as well: a mean, and the range */
+	double mean, low, high;
+};
+
+/* The part of a curve with from <= w <= to; shares its samples. */
+struct curve knee_window(const struct curve *curve, double from, double to);
+
+/*
+ * The best fit with the kind of table and E within a factor of about: the
+ * middle where several E fit alike, as between two points when the rise is a
+ * step. mean_square is INFINITY if nothing fits; mean, low, high are not set.
+ */
+struct knee knee_search(const struct curve *curve,
+			const struct miss_table *table, double about,
+			double factor, bool grows);
+
+/*
+ * The best fit over all kinds, tables[MISS_KINDS], and the mean and range over
+ * those that fit about as well: no real TLB is quite of one kind, and for the
+ * same points the kinds want sizes up to a quarter apart. LRU gets the benefit
+ * of the doubt: where sets fill at random, random replacement in a smaller TLB
+ * looks much the same if the walk grows a little less.
+ */
+struct knee knee_refine(const struct curve *curve,
+			const struct miss_table *tables, double about,
+			bool grows);
+
+/*
+ * Is it a knee, or an artefact of the fit? A knee is seen from both sides, is
+ * high compared with the control, and explains what a smooth trend does not.
+ */
+bool knee_stands(const struct curve *curve, const struct knee *knee);
+
+/* Where two knees of a kind fit a whole curve best: rough E, or NAN. */
+struct knee_pair {
+	double first, second;
+};
+
+struct knee_pair knee_locate_pair(const struct curve *curve,
+				  const struct miss_table *table);
+
+/* The same of one knee. */
+double knee_locate(const struct curve *curve, const struct miss_table *table);
+
+#endif
