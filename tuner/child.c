@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <config.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "child.h"
+
+void *child_share(size_t size)
+{
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+void child_unshare(void *memory, size_t size)
+{
+	if (memory)
+		munmap(memory, size);
+}
+
+__attribute__((noreturn)) static void run(int (*work)(void *context),
+					  void *context, pid_t parent)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1); /* the parent died before prctl took effect */
+	/* _exit: what stdio has buffered is the parent's to write. */
+	_exit(work(context));
+}
+
+int child_run(int (*work)(void *context), void *context, char **why)
+{
+	pid_t parent = getpid();
+	int status;
+	pid_t pid;
+
+	/* Ignored (it can be inherited), no child could be waited for. */
+	signal(SIGCHLD, SIG_DFL);
+	pid = fork();
+
+	if (pid < 0) {
+		if (asprintf(why, "cannot fork: %s", strerror(errno)) < 0)
+			*why = NULL;
+		return -1;
+	}
+	if (pid == 0)
+		run(work, context, parent);
+	while (waitpid(pid, &status, 0) < 0) {
+		if (errno != EINTR) {
+			if (asprintf(why, "a measuring process is lost: %s",
+				     strerror(errno)) < 0)
+				*why = NULL;
+			return -1;
+		}
+		/* The signal may have been for this process alone. */
+		kill(pid, SIGTERM);
+	}
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	if (asprintf(why, "a measuring process was killed: %s%s",
+		     strsignal(WTERMSIG(status)),
+		     WTERMSIG(status) == SIGKILL ? " (out of memory?)" : "") <
+	    0)
+		*why = NULL;
+	return -1;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * measure: fill a record on this machine.
+ *
+ * In this order: measure_search finds the ceiling in force, measure_reach how
+ * many pages the TLB holds, measure_blocks the costs. Every part runs in child
+ * processes, one a time block (child.h).
+ */
+#ifndef TLBTUNE_MEASURE_H
+#define TLBTUNE_MEASURE_H
+
+#include "clock.h"
+#include "plan.h"
+#include "record.h"
+
+struct measure {
+	const struct clock *clock;
+	uint64_t seed;
+	const volatile int *stop; /* non-zero: end as soon as possible */
+};
+
+/* What the accesses of a curve go to, one cache line each. */
+enum reach_memory {
+	REACH_4K,	/* w pages of 4 KiB */
+	REACH_2M,	/* w transparent huge pages */
+	REACH_4K_OF_2M, /* w pieces of 4 KiB that make up such pages */
+	REACH_MEMORIES
+};
+
+/* A curve of latency against pages, or some more blocks of it. */
+struct reach_plan {
+	enum reach_memory memory;
+	enum pattern pattern;
+	unsigned int pages; /* the largest w */
+	unsigned int flush; /* a flush of so many 4 KiB pages is a full one */
+	unsigned int first_block, blocks;
+	double seconds; /* of accesses, a block ends then, complete or not */
+};
+
+/* The blocks and pages that tune measures. */
+#define REACH_BLOCKS 7
+#define REACH_PAGES 16384
+
+/* Pages for reach_plan.flush, as far as a search has found the ceiling. */
+unsigned int measure_flush(const struct step *step);
+
+/*
+ * All functions return 0 (also when stopped early: what was measured until then
+ * is in the record), or -1 with *why a malloc'ed sentence.
+ */
+int measure_search(const struct measure *measure, struct record *record,
+		   struct step *step, char **why);
+/* Appends to (*points)[*n]. */
+int measure_reach(const struct measure *measure, const struct reach_plan *plan,
+		  struct reach_point **points, size_t *n, char **why);
+int measure_blocks(const struct measure *measure, const struct plan *plan,
+		   struct record *record, char **why);
+
+#endif

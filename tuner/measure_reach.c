@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <config.h>
+
+#include <stdlib.h>
+
+#include "child.h"
+#include "job.h"
+#include "probe.h"
+#include "random.h"
+
+#define REACH_READINGS 3
+#define LINE 64
+
+struct reach_job {
+	const struct measure *measure;
+	const struct reach_plan *plan;
+	unsigned int block;
+	const unsigned int *w;
+	size_t n_sets;
+	/* results, shared */
+	struct job_message *message;
+	struct reach_point *points; /* [n_sets]; w = 0: not measured */
+};
+
+/* Where the accesses of a block go, and how to flush before them. */
+struct ground {
+	struct probe probe;
+	struct region huge; /* unless the pages are of 4 KiB */
+	char *spread, *dense;
+	size_t stride;
+};
+
+static size_t divide_up(size_t size, size_t unit)
+{
+	return (size + unit - 1) / unit;
+}
+
+static int ground_open(const struct reach_job *job, struct ground *ground,
+		       char **why)
+{
+	const struct measure *m = job->measure;
+	const struct reach_plan *plan = job->plan;
+	uint64_t seed = random_stream(m->seed, job->block);
+	size_t small = plan->memory == REACH_4K ? plan->pages : 0;
+	size_t bytes = (size_t)plan->pages *
+		       (plan->memory == REACH_2M ? REGION_HUGE : REGION_PAGE);
+
+	*ground = (struct ground){ .stride = REGION_PAGE };
+	if (probe_open(&ground->probe, m->clock,
+		       small + divide_up((size_t)plan->pages * LINE,
+					 REGION_PAGE),
+		       plan->flush, seed, why) < 0)
+		return -1;
+	ground->spread = ground->probe.region.set;
+	ground->dense = ground->spread + small * REGION_PAGE;
+	if (plan->memory == REACH_4K)
+		return 0;
+	if (region_open(&ground->huge, 1, divide_up(bytes, REGION_HUGE), true,
+			seed, why) < 0)
+		return -1;
+	ground->spread = ground->huge.set;
+	if (plan->memory == REACH_2M)
+		ground->stride = REGION_HUGE;
+	return 0;
+}
+
+/* Huge pages must not have been split meanwhile. */
+static int ground_close(struct ground *ground, char **why)
+{
+	int status = 0;
+
+	if (ground->huge.map)
+		status = region_verify(&ground->huge, why);
+	region_close(&ground->huge);
+	probe_close(&ground->probe);
+	return status;
+}
+
+/* Median ns per access to w lines, stride bytes apart. */
+static int reach_reading(const struct reach_job *job,
+			 const struct ground *ground, char *base,
+			 unsigned int w, size_t stride, double *ns)
+{
+	const struct measure *m = job->measure;
+	double readings[REACH_READINGS];
+	struct access access;
+	int i;
+
+	if (access_open(&access, job->plan->pattern, false, base, w, stride,
+			random_stream(m->seed,
+				      (uint64_t)job->block << 32 | w)) < 0)
+		return -1;
+	for (i = 0; i < REACH_READINGS; i++)
+		if (probe_reach(&ground->probe, &access, &readings[i]) < 0)
+			return -1;
+	access_close(&access);
+	*ns = stats_median(readings, REACH_READINGS);
+	return 0;
+}
+
+static int reach_block(void *context)
+{
+	struct reach_job *job = context;
+	const struct measure *m = job->measure;
+	uint64_t start;
+	struct ground ground;
+	uint32_t *order;
+	char *why = NULL;
+	size_t i;
+
+	if (ground_open(job, &ground, &why) < 0)
+		return job_fails(job->message, why);
+	order = calloc(job->n_sets, sizeof(*order));
+	if (!order)
+		return job_fails(job->message, NULL);
+	for (i = 0; i < job->n_sets; i++)
+		order[i] = (uint32_t)i;
+	random_shuffle(order, job->n_sets, random_stream(m->seed, job->block));
+	start = clock_now(m->clock);
+	for (i = 0;
+	     i < job->n_sets && !job_is_over(m, start, job->plan->seconds);
+	     i++) {
+		unsigned int w = job->w[order[i]];
+		struct reach_point point = { .block = job->block, .w = w };
+
+		if (reach_reading(job, &ground, ground.spread, w, ground.stride,
+				  &point.spread_ns) < 0 ||
+		    reach_reading(job, &ground, ground.dense, w, LINE,
+				  &point.dense_ns) < 0)
+			return job_fails(job->message, NULL);
+		job->points[order[i]] = point;
+	}
+	free(order);
+	if (ground_close(&ground, &why) < 0)
+		return job_fails(job->message, why);
+	return 0;
+}
+
+/* Append those points of a block that were measured. 0 or -1 with ENOMEM. */
+static int keep(const struct reach_job *job, struct reach_point **points,
+		size_t *n)
+{
+	size_t kept = 0, i;
+
+	for (i = 0; i < job->n_sets; i++)
+		if (job->points[i].w)
+			job->points[kept++] = job->points[i];
+	return record_append(points, n, job->points, kept,
+			     sizeof(*job->points));
+}
+
+unsigned int measure_flush(const struct step *step)
+{
+	return step->kind == STEP_FOUND ? step->above : PLAN_LARGEST;
+}
+
+int measure_reach(const struct measure *measure, const struct reach_plan *plan,
+		  struct reach_point **points, size_t *n, char **why)
+{
+	struct reach_job job = {
+		.measure = measure,
+		.plan = plan,
+		.message = child_share(sizeof(*job.message)),
+	};
+	unsigned int *w = reach_grid(plan->pages, &job.n_sets);
+	unsigned int end = plan->first_block + plan->blocks;
+	int status = 0;
+	size_t i;
+
+	job.w = w;
+	job.points = child_share(job.n_sets * sizeof(*job.points));
+	if (!w || !job.message || !job.points) {
+		free(w);
+		return job_no_memory(why);
+	}
+	for (job.block = plan->first_block;
+	     job.block < end && status == 0 && !*measure->stop; job.block++) {
+		for (i = 0; i < job.n_sets; i++)
+			job.points[i].w = 0;
+		status = job_run(reach_block, &job, job.message, why);
+		if (status == 0 && keep(&job, points, n) < 0)
+			status = job_no_memory(why);
+	}
+	child_unshare(job.message, sizeof(*job.message));
+	child_unshare(job.points, job.n_sets * sizeof(*job.points));
+	free(w);
+	return status;
+}
