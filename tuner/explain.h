@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * explain: the findings of tune as JSON members of its report, and the report
+ * for people.
+ */
+#ifndef TLBTUNE_EXPLAIN_H
+#define TLBTUNE_EXPLAIN_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "derive.h"
+
+/*
+ * Add tlb, fit, break_even, choice, verify and results to report. 0, or -1
+ * with ENOMEM.
+ */
+int explain_json(json_t *report, const struct record *record,
+		 const struct findings *findings);
+
+/* Print a report of tune, from its JSON alone. */
+void explain_text(const json_t *report, FILE *to);
+
+/*
+ * The reach of the TLB alone, the member tlb; and the same for people, whose
+ * heading names the pages.
+ */
+json_t *explain_tlb_json(const struct reach *reach);
+void explain_tlb_text(const json_t *tlb, const char *heading, FILE *to);
+
+#endif

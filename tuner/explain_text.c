@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <config.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "environment.h"
+#include "explain.h"
+#include "repeat.h"
+
+/* Members of JSON objects; NAN where there is none. */
+static double number(const json_t *object, const char *key)
+{
+	const json_t *value = json_object_get(object, key);
+
+	return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static double end(const json_t *object, size_t which)
+{
+	const json_t *ci95 = json_object_get(object, "ci95");
+
+	return json_is_array(ci95) ?
+		       json_number_value(json_array_get(ci95, which)) :
+		       NAN;
+}
+
+static void print_number(FILE *to, int width, int digits, double x)
+{
+	if (isfinite(x))
+		fprintf(to, "%*.*f", width, digits, x);
+	else
+		fprintf(to, "%*s", width, "n/a");
+}
+
+/* "   39.8  [39.1, 40.4]" of an {estimate, ci95}. */
+static void print_estimate(FILE *to, const json_t *estimate, int digits)
+{
+	print_number(to, 9, digits, number(estimate, "estimate"));
+	if (isfinite(end(estimate, 0)))
+		fprintf(to, "  [%.*f, %.*f]", digits, end(estimate, 0), digits,
+			end(estimate, 1));
+}
+
+static void print_cost(FILE *to, const json_t *fit, const char *name,
+		       const char *unit, const char *meaning)
+{
+	fprintf(to, "  %-4s", name);
+	print_estimate(to, json_object_get(fit, name), 1);
+	fprintf(to, " %s: %s\n", unit, meaning);
+}
+
+static void print_costs(const json_t *report, FILE *to)
+{
+	const json_t *fit = json_object_get(report, "fit");
+	const json_t *regimes = json_object_get(fit, "c_i_regimes");
+	double drift = number(fit, "c_i_drift");
+
+	if (!json_object_get(fit, "c_i"))
+		return;
+	fprintf(to,
+		"Costs of an mprotect of n pages: T = a + n*b + (n*c_i page "
+		"by page, or c_f full)\n(%.0f time blocks; 95 %% intervals for "
+		"this run%s)\n",
+		number(fit, "blocks"),
+		number(fit, "blocks") < REPEAT_INDEPENDENT ?
+			" only, too short to "
+			"tell of others" :
+			" and another");
+	print_cost(to, fit, "a", "ns", "fixed cost of the call");
+	print_cost(to, fit, "b", "ns/page", "what both ways pay for a page");
+	print_cost(to, fit, "c_i", "ns/page", "one single-page flush (INVLPG)");
+	print_cost(to, fit, "c_f", "ns", "the full flush");
+	if (end(json_object_get(fit, "c_f"), 1) < 0)
+		fputs("  c_f below 0: going page by page costs this much more "
+		      "before its first page\n",
+		      to);
+	if (json_is_object(regimes))
+		fprintf(to,
+			"  two regimes: c_i was %.1f ns for %.0f %% of the "
+			"time and %.1f ns for the rest\n",
+			number(regimes, "low"),
+			100 * (1 - number(regimes, "high_share")),
+			number(regimes, "high"));
+	if (fabs(drift) > 0.03)
+		fprintf(to, "  drift: c_i changed by %+.0f %% over the run\n",
+			100 * drift);
+	if (json_is_true(json_object_get(fit, "page_flush_empties_tlb")))
+		fputs("  A single-page flush costs the working set its whole "
+		      "TLB here, as a full flush\n  does (typical of guests "
+		      "whose 2 MiB pages the hypervisor maps in 4 KiB ones).\n"
+		      "  So INVLPG saves no refill, and only c_f / c_i "
+		      "counts.\n",
+		      to);
+	fputc('\n', to);
+}
+
+void explain_tlb_text(const json_t *tlb, const char *heading, FILE *to)
+{
+	fprintf(to, "%s\n  L1 dTLB     ", heading);
+	print_estimate(to, json_object_get(tlb, "l1_entries"), 0);
+	fputs(" entries\n    half miss ", to);
+	print_estimate(to, json_object_get(tlb, "l1_knee_pages"), 0);
+	fputs(" pages\n  last level  ", to);
+	print_estimate(to, json_object_get(tlb, "last_level_entries"), 0);
+	fputs(" entries (E)\n    half miss ", to);
+	print_estimate(to, json_object_get(tlb, "last_level_knee_pages"), 0);
+	fputs(" pages\n  L1 hit      ", to);
+	print_estimate(to, json_object_get(tlb, "hit_l1_ns"), 1);
+	fputs(" ns, the load included\n  L1 miss     ", to);
+	print_estimate(to, json_object_get(tlb, "hit_last_ns"), 1);
+	fputs(" ns more than a hit\n  page walk   ", to);
+	print_estimate(to, json_object_get(tlb, "walk_ns"), 1);
+	fputs(" ns more than a hit\n\n", to);
+}
+
+/* E as CPUID has it; a contradiction is named. */
+static void print_cpuid(const json_t *report, FILE *to)
+{
+	const json_t *cpuid = json_object_get(report, "cpuid");
+	const json_t *measured = json_object_get(json_object_get(report, "tlb"),
+						 "last_level_entries");
+	const char *why = json_string_value(json_object_get(cpuid, "why"));
+	double entries = number(cpuid, "last_level_entries");
+
+	if (!cpuid)
+		return; /* saved by something that did not look */
+	fputs("TLB, as CPUID has it\n  last level  ", to);
+	print_number(to, 9, 0, entries);
+	fprintf(to, " entries: %s%s%s\n",
+		json_string_value(json_object_get(cpuid, "confidence")),
+		why ? ", " : "", why ? why : "");
+	if (entries < end(measured, 0) || entries > end(measured, 1))
+		fputs("  contradiction: this lies outside what was measured, "
+		      "which is used\n",
+		      to);
+	fputc('\n', to);
+}
+
+static void print_ceiling(const json_t *report, FILE *to)
+{
+	const json_t *ceiling =
+		json_object_get(json_object_get(report, "fit"), "ceiling");
+	double pages = number(ceiling, "estimate");
+
+	if (!isfinite(pages)) {
+		fprintf(to, "Ceiling in force: unknown (step: %s)\n\n",
+			json_string_value(json_object_get(ceiling, "step")));
+		return;
+	}
+	fprintf(to,
+		"Ceiling in force: %.0f pages (with one page more the call "
+		"takes %.0f ns %s)\n\n",
+		pages, fabs(number(ceiling, "height_ns")),
+		number(ceiling, "height_ns") < 0 ? "more" : "less");
+}
+
+/* break-even ------------------------------------------------------------ */
+
+/* The entry of a working set and pattern. */
+static const json_t *find(const json_t *list, double w, const char *pattern)
+{
+	json_t *entry;
+	size_t i;
+
+	json_array_foreach(list, i, entry) {
+		const char *name =
+			json_string_value(json_object_get(entry, "pattern"));
+
+		if (number(entry, "working_set") == w && name &&
+		    !strcmp(name, pattern))
+			return entry;
+	}
+	return NULL;
+}
+
+/* "71 (67-75)*", "<1", "n/a" in 20 columns. */
+static void print_pages(FILE *to, const json_t *entry)
+{
+	double pages = number(entry, "pages");
+	double lo = end(entry, 0), hi = end(entry, 1);
+	char text[64];
+
+	if (!isfinite(pages) || !isfinite(lo))
+		snprintf(text, sizeof(text), "n/a");
+	else if (hi < 1)
+		snprintf(text, sizeof(text), "<1");
+	else if (pages < 1)
+		snprintf(text, sizeof(text), "<1 (<1-%.*f)", hi < 10, hi);
+	else
+		snprintf(text, sizeof(text), "%.*f (%.*f-%.*f)%s", pages < 10,
+			 pages, lo < 10, fmax(lo, 0), hi < 10, hi,
+			 json_is_true(json_object_get(entry, "extrapolated")) ?
+				 "*" :
+				 "");
+	fprintf(to, "%18s", text);
+}
+
+static void print_break_even(const json_t *report, FILE *to)
+{
+	const json_t *list = json_object_get(report, "break_even");
+	const char *const order[] = { "seq", "random", "chase" };
+	json_t *entry;
+	bool extrapolated = false;
+	size_t i, k;
+
+	if (json_array_size(list) == 0)
+		return;
+	fputs("Break-even: flush more pages than this, and a full flush is "
+	      "cheaper\n"
+	      "  W reused               seq            random"
+	      "             chase   refill\n",
+	      to);
+	json_array_foreach(list, i, entry) {
+		double w = number(entry, "working_set");
+
+		if (strcmp(json_string_value(json_object_get(entry, "pattern")),
+			   order[0]))
+			continue;
+		fprintf(to, "  %8.0f", w);
+		for (k = 0; k < 3; k++)
+			print_pages(to, find(list, w, order[k]));
+		print_number(to, 9, 1,
+			     number(json_object_get(find(list, w, order[2]),
+						    "refill_ns_per_page"),
+				    "estimate"));
+		fputc('\n', to);
+	}
+	json_array_foreach(list, i, entry)
+		extrapolated |=
+			json_is_true(json_object_get(entry, "extrapolated"));
+	fputs("  refill: ns per chased page that a full flush adds to the "
+	      "re-access\n",
+	      to);
+	if (extrapolated)
+		fputs("  *: beyond the ceiling in force, so extrapolated\n",
+		      to);
+	fputc('\n', to);
+}
+
+/* choice ---------------------------------------------------------------- */
+
+static void print_regret(FILE *to, const char *name, const json_t *regret)
+{
+	const json_t *worst = json_object_get(regret, "worst_case");
+
+	fprintf(to, "  %-22s", name);
+	print_number(to, 6, 0, number(regret, "pages"));
+	print_number(to, 10, 1, 100 * number(regret, "worst"));
+	print_number(to, 8, 1, 100 * number(regret, "mean"));
+	print_number(to, 9, 1, 100 * number(regret, "kernel_compile"));
+	if (number(worst, "pages") > 0)
+		fprintf(to, "   n=%.0f W=%.0f %s\n", number(worst, "pages"),
+			number(worst, "working_set"),
+			json_string_value(json_object_get(worst, "pattern")));
+	else
+		fputs("   none\n", to);
+}
+
+static void print_choice(const json_t *report, FILE *to)
+{
+	const json_t *choice = json_object_get(report, "choice");
+	char name[64];
+
+	if (json_object_get(choice, "reason")) {
+		fprintf(to, "No factor: %s.\n",
+			json_string_value(json_object_get(choice, "reason")));
+		return;
+	}
+	fprintf(to,
+		"tlb_flushall_factor %.0f: page by page up to %.0f pages "
+		"(E = %.0f)\n\n"
+		"  regret, %%               pages     worst    mean  compile"
+		"   worst case\n",
+		number(choice, "factor"), number(choice, "pages"),
+		number(choice, "entries"));
+	snprintf(name, sizeof(name), "factor %.0f", number(choice, "factor"));
+	print_regret(to, name, json_object_get(choice, "regret_choice"));
+	print_regret(to, "in force now",
+		     json_object_get(choice, "regret_in_force"));
+	print_regret(to, "stock constant",
+		     json_object_get(choice, "regret_stock"));
+	print_regret(to, "best plain ceiling",
+		     json_object_get(choice, "regret_best_pages"));
+	fprintf(to,
+		"\n  Regret: cost over that of always knowing the cheaper way, "
+		"for n = 1..512, reused\n  sets up to E/2 and three patterns; "
+		"the factor minimises the worst case.\n"
+		"  How sure: %.0f %% of %d resamples of the time blocks choose "
+		"this factor, 95 %% of\n  them %.0f..%.0f pages. In %.0f %% of "
+		"the cells page by page is extrapolated beyond the\n  ceiling "
+		"in force, in the others the full flush below it.\n",
+		100 * number(choice, "bootstrap_agreement"), DERIVE_BOOTSTRAPS,
+		end(choice, 0), end(choice, 1),
+		100 * number(choice, "extrapolated"));
+}
+
+static void print_verify(const json_t *report, FILE *to)
+{
+	const json_t *list = json_object_get(report, "verify");
+	json_t *check;
+	size_t i;
+
+	if (json_array_size(list) == 0)
+		return;
+	fputs("\nHeld-out check: cost of flushing one page more than the "
+	      "ceiling less that of the\nceiling, for working sets that no "
+	      "fit has seen (ns)\n"
+	      "         W  pattern    n  predicted   measured            "
+	      "95 %        error\n",
+	      to);
+	json_array_foreach(list, i, check) {
+		const json_t *measured = json_object_get(check, "measured_ns");
+
+		fprintf(to, "  %8.0f  %-7s %4.0f %10.0f",
+			number(check, "working_set"),
+			json_string_value(json_object_get(check, "pattern")),
+			number(check, "pages"), number(check, "predicted_ns"));
+		print_estimate(to, measured, 0);
+		fprintf(to, "  %5.1f %%\n", 100 * number(check, "error"));
+	}
+	fputs("  error: of the larger of c_f + D(W) and n*c_i; 10 % is the "
+	      "limit\n",
+	      to);
+}
+
+void explain_text(const json_t *report, FILE *to)
+{
+	environment_print(json_object_get(report, "environment"), to);
+	fputc('\n', to);
+	explain_tlb_text(json_object_get(report, "tlb"), "TLB, measured", to);
+	print_cpuid(report, to);
+	print_ceiling(report, to);
+	print_costs(report, to);
+	print_break_even(report, to);
+	print_choice(report, to);
+	print_verify(report, to);
+	if (json_is_true(json_object_get(report, "partial")))
+		fputs("\nPARTIAL: interrupted, this rests on what was measured "
+		      "until then.\n",
+		      to);
+}
