@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * access: latency of an access against the number of pages that are accessed in
+ * turn, and with it the reach of the TLB: where the latency rises, a level of
+ * it is full.
+ *
+ * A pointer chase, so that neither prefetching nor memory-level parallelism
+ * hides a miss; one cache line a page; the TLB fully flushed before each set.
+ * What the caches below contribute is measured as well, by the same chase over
+ * as many lines packed densely, and subtracted.
+ */
+#include <config.h>
+
+#include <errno.h>
+#include <error.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "environment.h"
+#include "interrupt.h"
+#include "latency.h"
+#include "options.h"
+#include "output.h"
+#include "placement.h"
+#include "report.h"
+
+#define MAX_TIME 10.0 /* seconds, the default of --max-time */
+#define MAX_TIME_QUICK 3.0
+#define DERIVE_SECONDS 0.5 /* kept back for what follows the measuring */
+
+/*
+ * Time blocks: as long as there is time, and three at least if the first
+ * has not taken all of it. (Huge pages are cleared in each, at 1 GiB/s or so.)
+ */
+#define BLOCKS 16
+#define BLOCKS_QUICK 5
+#define BLOCKS_MIN 3
+
+/*
+ * 384 MiB of huge pages, twice what L1 dTLBs hold. A last level would take 10
+ * GiB and more, which nobody expects of a program that is just run.
+ */
+#define HUGE_PAGES 192
+#define PAGES_MIN 128	    /* fewer don't show a knee */
+#define PAGES_LARGEST 65536 /* 128 GiB of huge pages */
+
+struct settings {
+	struct options_common common;
+	unsigned int pages; /* 0: the default */
+	bool huge;
+	bool pattern[PATTERNS]; /* beside the chase */
+	double max_time;	/* NAN: the default */
+};
+
+/* options --------------------------------------------------------------- */
+
+enum { KEY_PAGES_MAX = 0x200, KEY_HUGE, KEY_PATTERN, KEY_MAX_TIME };
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct settings *settings = state->input;
+	int pattern;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &settings->common;
+		return 0;
+	case KEY_PAGES_MAX:
+		settings->pages = (unsigned int)options_integer(
+			"--pages-max", arg, PAGES_MIN, PAGES_LARGEST);
+		return 0;
+	case KEY_HUGE:
+		settings->huge = true;
+		return 0;
+	case KEY_PATTERN:
+		pattern = pattern_parse(arg);
+		if (pattern < 0)
+			options_refuse("--pattern: expected seq, random or "
+				       "chase, got '%s'",
+				       arg);
+		settings->pattern[pattern] = true;
+		return 0;
+	case KEY_MAX_TIME:
+		settings->max_time =
+			options_decimal("--max-time", arg, 2, 3600);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option access_options[] = {
+	{ "pages-max", KEY_PAGES_MAX, "PAGES", 0,
+	  "the largest set (default 16384 pages of 4 KiB, 192 of 2 MiB), of 4 "
+	  "KiB pages, with --huge of 2 MiB pages",
+	  1 },
+	{ "huge", KEY_HUGE, NULL, 0,
+	  "only 2 MiB pages (transparent huge pages)", 1 },
+	{ "pattern", KEY_PATTERN, "PATTERN", 0,
+	  "the latency of seq or random beside that of the chase; may be "
+	  "repeated",
+	  1 },
+	{ "max-time", KEY_MAX_TIME, "SECONDS", 0,
+	  "measure at most this long (default 10, with --quick 3)", 1 },
+	{ 0 },
+};
+
+static void parse_options(int argc, char **argv, struct settings *settings)
+{
+	static const struct argp_child children[] = {
+		{ &options_common_argp, 0, NULL, 0 },
+		{ 0 },
+	};
+	static const struct argp argp = {
+		.options = access_options,
+		.parser = parse,
+		.children = children,
+		.doc = "Measure the latency of an access against the number of "
+		       "pages accessed, and find how many entries the levels "
+		       "of the data TLB have and what it costs to miss "
+		       "them.\v"
+		       "The whole curve is in the JSON and CSV output. Needs no "
+		       "privileges. Exit status: 0 done, 1 failed, 2 bad usage "
+		       "or input, 77 cannot run on this machine.",
+	};
+
+	*settings = (struct settings){ .max_time = NAN };
+	options_common_init(&settings->common);
+	options_parse(&argp, argc, argv, settings);
+	if (!isfinite(settings->max_time))
+		settings->max_time = settings->common.quick ? MAX_TIME_QUICK :
+							      MAX_TIME;
+}
+
+static json_t *options_json(const struct settings *settings)
+{
+	json_t *patterns = json_array();
+	int i;
+
+	for (i = 0; i < PATTERNS; i++)
+		if (i == PATTERN_CHASE || settings->pattern[i])
+			json_array_append_new(patterns,
+					      json_string(pattern_name[i]));
+	return json_pack(
+		"{s:o, s:b, s:o, s:o, s:s?, s:I, s:b}", "pages_max",
+		settings->pages ? json_integer(settings->pages) : json_null(),
+		"huge", settings->huge, "patterns", patterns, "max_time",
+		json_real(settings->max_time), "cpus", settings->common.cpus,
+		"seed", (json_int_t)settings->common.seed, "quick",
+		settings->common.quick);
+}
+
+/* measuring ------------------------------------------------------------- */
+
+static void show_progress(const char *what, unsigned int block)
+{
+	if (isatty(STDERR_FILENO))
+		fprintf(stderr, "\r%s, block %u ...\033[K", what, block + 1);
+}
+
+static void end_progress(void)
+{
+	if (isatty(STDERR_FILENO))
+		fputs("\r\033[K", stderr);
+}
+
+static void add(struct latencies *all, enum reach_memory memory,
+		enum pattern pattern, unsigned int pages)
+{
+	all->curve[all->n++] = (struct latency){
+		.memory = memory,
+		.pattern = pattern,
+		.pages = pages,
+	};
+}
+
+/* The curves to measure, the one that must be there first. */
+static void choose_curves(const struct settings *settings,
+			  struct latencies *all)
+{
+	unsigned int huge = HUGE_PAGES, small = REACH_PAGES;
+	int i;
+
+	all->curve = calloc(3 + PATTERNS, sizeof(*all->curve));
+	if (!all->curve)
+		error(STATUS_FAILED, errno, "curves");
+	if (settings->pages && settings->huge)
+		huge = settings->pages;
+	else if (settings->pages)
+		small = settings->pages;
+	if (!settings->huge)
+		add(all, REACH_4K, PATTERN_CHASE, small);
+	else
+		add(all, REACH_2M, PATTERN_CHASE, huge);
+	add(all, REACH_4K_OF_2M, PATTERN_CHASE, small);
+	if (!settings->huge)
+		add(all, REACH_2M, PATTERN_CHASE, huge);
+	for (i = 0; i < PATTERNS; i++)
+		if (settings->pattern[i] && i != PATTERN_CHASE)
+			add(all, settings->huge ? REACH_2M : REACH_4K,
+			    (enum pattern)i, settings->huge ? huge : small);
+}
+
+/*
+ * In every how many blocks a curve is measured. The first is what people come
+ * for, and where all CPUs are busy there is time for few blocks; to clear huge
+ * pages takes more than to access them.
+ */
+static unsigned int every(const struct latencies *all, size_t i)
+{
+	if (i == 0)
+		return 1;
+	return all->curve[i].memory == REACH_2M ? 4 : 2;
+}
+
+/*
+ * One block of every curve that is due. seconds is for all of them; what cannot
+ * be measured is not tried again, and nothing can without the first curve.
+ */
+static void measure_round(const struct measure *measure, unsigned int flush,
+			  unsigned int block, double seconds,
+			  struct latencies *all)
+{
+	size_t i;
+
+	for (i = 0; i < all->n && !*measure->stop; i++) {
+		struct latency *curve = &all->curve[i];
+		struct reach_plan plan = {
+			.memory = curve->memory,
+			.pattern = curve->pattern,
+			.pages = curve->pages,
+			.flush = flush,
+			.first_block = block,
+			.blocks = 1,
+			.seconds = seconds / (double)all->n,
+		};
+
+		if (curve->why || block % every(all, i))
+			continue;
+		show_progress(reach_memory_name[curve->memory], block);
+		if (measure_reach(measure, &plan, &curve->points, &curve->n,
+				  &curve->why) == 0)
+			continue;
+		if (!curve->why)
+			error(STATUS_FAILED, ENOMEM, "curves");
+		if (i == 0)
+			error(STATUS_CANNOT_RUN, 0, "%s", curve->why);
+	}
+}
+
+/* Measure all curves; exits with a message when that is impossible. */
+static void measure_all(const struct settings *settings,
+			const struct measure *measure, struct latencies *all)
+{
+	uint64_t start = clock_now(measure->clock);
+	unsigned int most = settings->common.quick ? BLOCKS_QUICK : BLOCKS;
+	struct record record = { 0 };
+	double longest = 0, left;
+	unsigned int block;
+	struct step step;
+	char *why = NULL;
+
+	if (measure_search(measure, &record, &step, &why) < 0)
+		error(STATUS_CANNOT_RUN, 0, "%s", why);
+	record_free(&record);
+	left = settings->max_time - DERIVE_SECONDS;
+	for (block = 0; block < most && !*measure->stop; block++) {
+		uint64_t now = clock_now(measure->clock);
+		double spent = clock_seconds(measure->clock, start, now);
+
+		if (block >= BLOCKS_MIN && spent + longest > left)
+			break;
+		if (block > 0 && spent > left)
+			break;
+		measure_round(measure, measure_flush(&step), block,
+			      block < BLOCKS_MIN ?
+				      fmax(left - spent, 0.1) /
+					      (BLOCKS_MIN - block) :
+				      INFINITY,
+			      all);
+		longest =
+			fmax(longest, clock_seconds(measure->clock, now,
+						    clock_now(measure->clock)));
+	}
+	end_progress();
+}
+
+/* Learn which CPU to measure; exits when there is none. */
+static void place(const struct settings *settings, struct placement *placement)
+{
+	char *why = NULL;
+
+	if (placement_open(placement, settings->common.cpus, &why) < 0) {
+		if (errno == EINVAL)
+			options_refuse("--cpus: %s", why);
+		error(STATUS_CANNOT_RUN, 0, "%s", why);
+	}
+}
+
+/* What CPUID says, on the CPU that is measured. */
+static void read_cpuid(struct tlb_info *info)
+{
+	struct identity id;
+
+	identity_read(&identity_live, &id);
+	if (tlb_decode(&identity_live, &id, info) < 0)
+		error(STATUS_FAILED, errno, "CPUID");
+}
+
+int main(int argc, char **argv)
+{
+	struct settings settings;
+	struct placement placement;
+	struct environment *environment;
+	struct clock clock;
+	struct measure measure = {
+		.clock = &clock,
+		.stop = interrupt_flag(),
+	};
+	struct latencies all = { 0 };
+	json_t *report;
+	int status = STATUS_OK;
+
+	parse_options(argc, argv, &settings);
+	measure.seed = settings.common.seed;
+	if (output_check(settings.common.output) < 0)
+		return STATUS_USAGE;
+	place(&settings, &placement);
+	clock_init(&clock, "");
+	environment = environment_open("", &clock, placement.cpu[0]);
+	if (!environment)
+		error(STATUS_FAILED, errno, "environment");
+	if (placement_bind(&placement, placement.cpu[0]) < 0)
+		error(STATUS_CANNOT_RUN, errno, "cannot run on CPU %u",
+		      placement.cpu[0]);
+	read_cpuid(&all.cpuid);
+	choose_curves(&settings, &all);
+	interrupt_catch();
+
+	measure_all(&settings, &measure, &all);
+
+	clock_finish(&clock);
+	environment_finish(environment, &clock);
+	report = report_new("access", *measure.stop, options_json(&settings),
+			    &clock, environment_json(environment));
+	if (!report || latency_derive(&all) < 0 ||
+	    latency_json(report, &all) < 0)
+		error(STATUS_FAILED, ENOMEM, "report");
+	if (report_write(report, &settings.common, latency_text) < 0)
+		status = STATUS_FAILED;
+	json_decref(report);
+	latency_free(&all);
+	environment_close(environment);
+	placement_close(&placement);
+	interrupt_die();
+	return status;
+}

@@ -1,0 +1,218 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Bad input: one clear line on stderr that names the program and what is at
+# fault, exit status 2, nothing on stdout and nothing half-written. What cannot
+# run here: the same with exit status 77.
+
+. "${top_srcdir:-.}/tests/tap.sh"
+
+access=$top_builddir/access
+tune=$top_builddir/tune
+mprotect=$top_builddir/mprotect
+simulate=$top_builddir/tests/simulate
+deny=$top_builddir/tests/deny
+mkdir "$tmp/in" "$tmp/work"
+cd "$tmp/work" || exit 1
+
+# verdict WANTED REGEX NAME: of status, out and err.
+verdict() {
+	problem=
+	[ "$status" -eq "$1" ] || problem="status $status, wanted $1"
+	[ "$(wc -l <"$tmp/err")" -eq 1 ] || problem="$problem; not one line"
+	grep -Eq "^(.*/)?(access|tune|mprotect): " "$tmp/err" ||
+		problem="$problem; the program is not named"
+	grep -Eq -e "$2" "$tmp/err" || problem="$problem; no match of '$2'"
+	[ ! -s "$tmp/out" ] || problem="$problem; prints a result"
+	[ -z "$(ls -A)" ] || problem="$problem; leaves $(ls -A)"
+	[ -z "$problem" ] || {
+		diag "$problem"
+		diag "$(cat "$tmp/err")"
+	}
+	is "$problem" '' "$3"
+}
+
+# bad STATUS REGEX COMMAND...
+bad() {
+	wanted=$1
+	regex=$2
+	shift 2
+	"$@" </dev/null >"$tmp/out" 2>"$tmp/err"
+	status=$?
+	name=$(echo "$*" | sed "s|$top_builddir/||g; s|$tmp/||g")
+	verdict "$wanted" "$regex" "$name"
+}
+
+# Options. What is common to all programs is in tests/options.c.
+bad 2 '-n: .*integer from 1' "$mprotect" -n 0
+bad 2 '-n: .*integer' "$mprotect" -n 8pages
+bad 2 '-p: .*integer' "$mprotect" -p -4
+bad 2 '-l: .*integer' "$mprotect" -l 0
+bad 2 '-t: .*65536' "$mprotect" -t 1,2,99999999999999999999
+bad 2 "-t: .*''" "$mprotect" -t 1,,2
+bad 2 '--pattern: .*chase' "$mprotect" --pattern zigzag
+bad 2 '--format: .*csv' "$mprotect" --format yaml
+bad 2 'unrecognized option .*--frobnicate' "$mprotect" --frobnicate
+bad 2 "got 'now'" "$mprotect" now
+bad 2 '--max-time: .*from 3' "$tune" --max-time 0
+bad 2 '--max-time: .*number' "$tune" --max-time soon
+bad 2 '--max-time: .*number' "$tune" --max-time 0x10
+bad 2 '--max-time: .*number' "$tune" --max-time nan
+bad 2 '--seed: ' "$tune" --seed 1.5
+bad 2 "option.*'n'|invalid option" "$tune" -n 33
+bad 2 '--verify' "$tune" --verify --from x.json
+bad 2 '--cpus' "$tune" --cpus 0 --from x.json
+bad 2 '--pages-max: .*from 128' "$access" --pages-max 127
+bad 2 '--pages-max: .*integer' "$access" --pages-max 1e4
+bad 2 '--pages-max: .*to 65536' "$access" --pages-max 99999999999999999999
+bad 2 '--pattern: .*chase' "$access" --pattern zigzag
+bad 2 '--max-time: .*from 2' "$access" --max-time 1.9
+bad 2 "invalid option" "$access" -n 33
+bad 2 "got '4096'" "$access" 4096
+bad 2 '--cpus: .*CPU 999999' "$access" --cpus 999999
+bad 2 "cannot write 'no/such/file'" "$access" -o no/such/file
+
+# CPUs.
+bad 2 '--cpus: ' "$mprotect" --cpus ''
+bad 2 '--cpus: ' "$mprotect" --cpus 0,
+bad 2 '--cpus: ' "$mprotect" --cpus 3-1
+bad 2 '--cpus: ' "$mprotect" --cpus all
+bad 2 '--cpus: ' "$mprotect" --cpus 0-99999999999
+bad 2 '--cpus: .*CPU 999999' "$tune" --cpus 999999
+allowed=$(taskset -cp $$ 2>/dev/null | sed 's/.*: //; s/[-,].*//')
+last=$(taskset -cp $$ 2>/dev/null | sed 's/.*[-, ]//')
+if [ -n "$allowed" ] && [ "$allowed" != "$last" ]; then
+	bad 2 "--cpus: .*CPU $last" taskset -c "$allowed" "$mprotect" --cpus "$last"
+else
+	skip 1 'only one CPU, or no taskset'
+fi
+
+# Output.
+bad 2 "cannot write 'no/such/file'" "$mprotect" -o no/such/file
+bad 2 "cannot write '/'" "$tune" -o /
+bad 2 "cannot write '/proc/x'" "$tune" -o /proc/x
+bad 2 '-o: ' "$mprotect" -o ''
+bad 1 'cannot write|standard output|No space' sh -c \
+	'exec "$0" -l 10 >/dev/full' "$mprotect"
+
+# Files for --from.
+from() {
+	regex=$1
+	shift
+	bad 2 "$regex" "$tune" --from "$@"
+}
+
+in=$tmp/in
+"$simulate" >$in/good.json || exit 1
+: >$in/empty.json
+printf '   \n\n' >$in/blank.json
+head -c 5000 $in/good.json >$in/truncated.json
+echo '[1, 2, 3]' >$in/array.json
+echo '{"hello": "world"}' >$in/foreign.json
+echo '42' >$in/number.json
+echo 'not json at all' >$in/text.json
+printf '{"a": 1, "a": 2}' >$in/duplicate.json
+printf '{"program": "tune", "schema": 1}\0\0' >$in/nul.json
+head -c 100000 /dev/urandom >$in/noise.json
+printf '\377\376{}' >$in/utf16.json
+awk 'BEGIN { for (i = 0; i < 100000; i++) printf "[" }' >$in/deep.json
+echo '{"schema": 99, "program": "tune"}' >$in/schema.json
+echo '{"schema": "1", "program": "tune"}' >$in/schema-text.json
+echo '{"schema": 1, "program": "mprotect"}' >$in/mprotect.json
+echo '{"schema": 1, "program": "tune"}' >$in/no-environment.json
+echo '{"schema": 1, "program": "tune", "environment": {}}' >$in/no-record.json
+sed 's/"op": *\[\[0,/"op":[[-1,/' $in/good.json >$in/negative.json
+sed 's/"chase"/"zigzag"/' $in/good.json >$in/pattern.json
+sed 's/"op":/"opera":/' $in/good.json >$in/member.json
+sed 's/"reach": *\[/"reach":[[0, 16, "x", 1],/' $in/good.json >$in/type.json
+sed 's/"seq",16,/"seq",17,/' $in/good.json >$in/one-set.json
+sed 's/"search": *\[.*"op"/"search":[],"op"/' $in/good.json >$in/no-search.json
+
+from "cannot read 'nowhere'|nowhere" nowhere
+from "$in" $in
+from 'empty.json:' $in/empty.json
+from 'blank.json:' $in/blank.json
+from 'truncated.json:' $in/truncated.json
+from 'array.json' $in/array.json
+from 'foreign.json' $in/foreign.json
+from 'number.json' $in/number.json
+from 'text.json:1' $in/text.json
+from 'duplicate.json:' $in/duplicate.json
+from 'nul.json:' $in/nul.json
+from 'noise.json:' $in/noise.json
+from 'utf16.json:' $in/utf16.json
+from 'deep.json:' $in/deep.json
+from 'schema 1, got 99' $in/schema.json
+from 'schema-text.json' $in/schema-text.json
+from 'report of tune' $in/mprotect.json
+from 'environment' $in/no-environment.json
+from 'record' $in/no-record.json
+from 'negative.json|record.op' $in/negative.json
+from 'record.refill\[' $in/pattern.json
+from 'record.op' $in/member.json
+from 'record.reach\[0\]' $in/type.json
+from 'no-search.json.*search' $in/no-search.json
+from 'cannot write' $in/good.json -o no/such/file
+if [ "$(id -u)" -eq 0 ]; then
+	skip 1 'root reads every file'
+else
+	cp $in/good.json $in/secret.json
+	chmod 0 $in/secret.json
+	from 'secret.json' $in/secret.json
+fi
+
+# A limit on the size of files: an error, and nothing half-written.
+if [ -z "${SANITIZER-}" ]; then
+	bad 1 'cannot write|too large' sh -c \
+		'ulimit -f 8; exec "$0" --from "$1" --format json -o out.json' \
+		"$tune" $in/good.json # SIGXFSZ would kill it
+fi
+
+# A working set that one pattern lacks is no reason to die.
+"$tune" --from $in/one-set.json >"$tmp/out" 2>"$tmp/err"
+is $? 0 'a working set in one pattern only'
+like "$(cat "$tmp/out")" 'No factor: .*every working set' '... is the reason'
+
+# A result that was there stays when the next one fails.
+echo precious >$in/kept
+"$tune" --from $in/array.json -o $in/kept 2>/dev/null
+is "$(cat $in/kept)" precious 'a failed run leaves the old result'
+
+# What cannot run here. A denied system call stands for seccomp and containers.
+bad 77 'cannot run on CPU' "$deny" sched_setaffinity -- "$tune" --quick
+bad 77 'cannot run on CPU' "$deny" sched_setaffinity -- "$mprotect" -l 10
+bad 77 'cannot run on CPU' "$deny" sched_setaffinity -- "$access" --quick
+bad 77 'MiB' "$mprotect" -p 1000000000 -l 1
+if [ -z "${SANITIZER-}" ]; then
+	bad 77 'MiB|map' sh -c \
+		'ulimit -v 400000; exec "$0" -p 200000 -l 1' "$mprotect"
+	bad 77 'MiB|map' sh -c \
+		'ulimit -v 300000; exec "$0" --huge --quick' "$access"
+else
+	skip 2 "$SANITIZER sanitizer needs more address space than that"
+fi
+bad 77 'VMAs: .*not permitted' "$deny" mprotect -- "$mprotect" -l 10
+bad 77 'VMAs: .*not permitted' "$deny" mprotect -- "$access" --quick
+# An operation that fails is an error, whatever it took.
+bad 1 'mprotect, 0 threads: .*not permitted' "$deny" mprotect-64k -- \
+	"$mprotect" -n 16 -l 10
+
+# isolated SCRIPT: in a mount namespace of its own; 0 if there can be one.
+isolated() {
+	unshare -m sh -c "mount -t tmpfs none $1 && $2"
+}
+
+if unshare -m sh -c 'mount -t tmpfs none /sys' 2>/dev/null; then
+	ok 'without /sys' isolated /sys "'$mprotect' -l 10"
+	if [ -z "${SANITIZER-}" ]; then
+		isolated /proc "'$mprotect' -l 10" >"$tmp/out" 2>"$tmp/err"
+		status=$?
+		verdict 77 '/proc' 'without /proc: pages cannot be verified'
+	else
+		skip 1 "$SANITIZER sanitizer needs /proc"
+	fi
+else
+	skip 2 'no mount namespaces'
+fi
+
+done_testing
