@@ -23,7 +23,7 @@
 #include "latency.h"
 #include "options.h"
 #include "output.h"
-#include "placement.h"
+#include "place.h"
 #include "report.h"
 
 #define MAX_TIME 10.0 /* seconds, the default of --max-time */
@@ -287,18 +287,6 @@ static void measure_all(const struct settings *settings,
 	end_progress();
 }
 
-/* Learn which CPU to measure; exits when there is none. */
-static void place(const struct settings *settings, struct placement *placement)
-{
-	char *why = NULL;
-
-	if (placement_open(placement, settings->common.cpus, &why) < 0) {
-		if (errno == EINVAL)
-			options_refuse("--cpus: %s", why);
-		error(STATUS_CANNOT_RUN, 0, "%s", why);
-	}
-}
-
 /* What CPUID says, on the CPU that is measured. */
 static void read_cpuid(struct tlb_info *info)
 {
@@ -327,14 +315,7 @@ int main(int argc, char **argv)
 	measure.seed = settings.common.seed;
 	if (output_check(settings.common.output) < 0)
 		return STATUS_USAGE;
-	place(&settings, &placement);
-	clock_init(&clock, "");
-	environment = environment_open("", &clock, placement.cpu[0]);
-	if (!environment)
-		error(STATUS_FAILED, errno, "environment");
-	if (placement_bind(&placement, placement.cpu[0]) < 0)
-		error(STATUS_CANNOT_RUN, errno, "cannot run on CPU %u",
-		      placement.cpu[0]);
+	environment = place_caller(&settings.common, &placement, &clock);
 	read_cpuid(&all.cpuid);
 	choose_curves(&settings, &all);
 	interrupt_catch();

@@ -22,7 +22,7 @@
 #include "measure.h"
 #include "options.h"
 #include "output.h"
-#include "placement.h"
+#include "place.h"
 #include "plan.h"
 #include "report.h"
 #include "saved.h"
@@ -248,18 +248,6 @@ static void measure_all(const struct settings *settings,
 	show_progress("");
 }
 
-/* Learn which CPU to measure; exits when there is none. */
-static void place(const struct settings *settings, struct placement *placement)
-{
-	char *why = NULL;
-
-	if (placement_open(placement, settings->common.cpus, &why) < 0) {
-		if (errno == EINVAL)
-			options_refuse("--cpus: %s", why);
-		error(STATUS_CANNOT_RUN, 0, "%s", why);
-	}
-}
-
 /* What CPUID says of E on this CPU, to stand beside what is measured. */
 static json_t *cpuid_json(void)
 {
@@ -294,14 +282,7 @@ static int measure_and_derive(const struct settings *settings)
 
 	if (output_check(settings->common.output) < 0)
 		exit(STATUS_USAGE);
-	place(settings, &placement);
-	clock_init(&clock, "");
-	environment = environment_open("", &clock, placement.cpu[0]);
-	if (!environment)
-		error(STATUS_FAILED, errno, "environment");
-	if (placement_bind(&placement, placement.cpu[0]) < 0)
-		error(STATUS_CANNOT_RUN, errno, "cannot run on CPU %u",
-		      placement.cpu[0]);
+	environment = place_caller(&settings->common, &placement, &clock);
 	interrupt_catch();
 	measure_all(settings, &measure, &record);
 	clock_finish(&clock);

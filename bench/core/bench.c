@@ -12,7 +12,7 @@
 #include "environment.h"
 #include "interrupt.h"
 #include "output.h"
-#include "placement.h"
+#include "place.h"
 #include "random.h"
 #include "report.h"
 #include "row.h"
@@ -270,18 +270,6 @@ static void print_text(const json_t *report, FILE *to)
 
 /* running -------------------------------------------------------------- */
 
-/* Learn which CPU is for whom; exits when there is none. */
-static void place(const struct settings *settings, struct placement *placement)
-{
-	char *why = NULL;
-
-	if (placement_open(placement, settings->common.cpus, &why) < 0) {
-		if (errno == EINVAL)
-			options_refuse("--cpus: %s", why);
-		error(STATUS_CANNOT_RUN, 0, "%s", why);
-	}
-}
-
 int bench_map(struct bench_run *run, uint64_t seed, char **why)
 {
 	const struct options_work *work = run->work;
@@ -362,14 +350,7 @@ int bench_main(int argc, char **argv, const struct bench *bench)
 	parse_options(bench, argc, argv, &settings);
 	if (output_check(settings.common.output) < 0)
 		exit(STATUS_USAGE);
-	place(&settings, &placement);
-	clock_init(&run.clock, "");
-	environment = environment_open("", &run.clock, placement.cpu[0]);
-	if (!environment)
-		error(STATUS_FAILED, errno, "environment");
-	if (placement_bind(&placement, placement.cpu[0]) < 0)
-		error(STATUS_CANNOT_RUN, errno, "cannot run on CPU %u",
-		      placement.cpu[0]);
+	environment = place_caller(&settings.common, &placement, &run.clock);
 	interrupt_catch();
 
 	status = measure(bench, &run, &placement, &settings, results);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <config.h>
+
+#include <errno.h>
+#include <error.h>
+
+#include "place.h"
+
+struct environment *place_caller(const struct options_common *options,
+				 struct placement *placement,
+				 struct clock *clock)
+{
+	struct environment *environment;
+	char *why = NULL;
+
+	if (placement_open(placement, options->cpus, &why) < 0) {
+		if (errno == EINVAL)
+			options_refuse("--cpus: %s", why);
+		error(STATUS_CANNOT_RUN, 0, "%s", why);
+	}
+	clock_init(clock, "");
+	environment = environment_open("", clock, placement->cpu[0]);
+	if (!environment)
+		error(STATUS_FAILED, errno, "environment");
+	if (placement_bind(placement, placement->cpu[0]) < 0)
+		error(STATUS_CANNOT_RUN, errno, "cannot run on CPU %u",
+		      placement->cpu[0]);
+	return environment;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * place: what every measuring program does before it measures.
+ */
+#ifndef TLBTUNE_PLACE_H
+#define TLBTUNE_PLACE_H
+
+#include "clock.h"
+#include "environment.h"
+#include "options.h"
+#include "placement.h"
+
+/*
+ * Learn which CPU is for whom, start the clock, read the environment and bind
+ * the caller to the first CPU, in this order: the environment records the CPUs
+ * allowed before the caller is bound to one. Exits with a message, STATUS_USAGE
+ * for a bad --cpus and STATUS_CANNOT_RUN for what this machine denies.
+ */
+struct environment *place_caller(const struct options_common *options,
+				 struct placement *placement,
+				 struct clock *clock);
+
+#endif
