@@ -71,6 +71,32 @@ static void test_csv(void)
 	json_decref(report);
 }
 
+/* What compare needs is in the JSON and no column of the CSV. */
+static void test_summaries(void)
+{
+	const double x[] = { 3, 1, 2 };
+	struct summary summary;
+	json_t *json, *report;
+	char *text = NULL;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	stats_summarise(x, 3, &summary);
+	json = report_summary(&summary, "ns");
+	is_double(json_real_value(
+			  json_array_get(json_object_get(json, "blocks"), 0)),
+		  3, 0, "blocks in time order");
+	is_int(json_array_size(json_object_get(json, "blocks")), 3,
+	       "all of them");
+	report = json_pack("{s:[o]}", "results", json);
+	report_csv(report, to);
+	fclose(to);
+	ok(strstr(text, "ci95.hi,partial") && !strstr(text, "blocks"),
+	   "CSV has no blocks");
+	free(text);
+	json_decref(report);
+}
+
 static void print_text(const json_t *report, FILE *to)
 {
 	(void)report;
@@ -187,6 +213,7 @@ int main(void)
 	umask(022);
 	test_numbers();
 	test_csv();
+	test_summaries();
 	if (mkdtemp(directory)) {
 		test_files(directory);
 		unlink("result");

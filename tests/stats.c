@@ -138,6 +138,46 @@ static void test_summary(void)
 	ok(summary.min == 0 && summary.max == 999, "extremes");
 }
 
+/*
+ * Blocks of different lengths that know of each other inside: what counts is
+ * how far blocks are apart, and none is divided.
+ */
+static void test_blocks(void)
+{
+	double x[] = { 5, 1, 1, 9, 9, 9, 2, 2 };
+	const size_t end[] = { 1, 3, 6 };
+	double many[60];
+	size_t ends[30], i;
+	struct summary summary;
+
+	stats_summarise_blocks(x, 6, end, 3, &summary);
+	is_int(summary.blocks, 3, "as many blocks as there were");
+	ok(summary.block[0] == 5 && summary.block[1] == 1 &&
+		   summary.block[2] == 9,
+	   "the median of each, in time order");
+	is_double(summary.ci95.hi - 5, 4.3026527 * 4 / sqrt(3), 1e-6,
+		  "the interval is over the blocks");
+	is_int(summary.n, 6, "n counts readings");
+	stats_summarise_blocks(x, 8, end, 3, &summary);
+	ok(summary.blocks == 4 && summary.block[3] == 2,
+	   "what follows the last block is one more");
+	stats_summarise_blocks(x, 8, end, 0, &summary);
+	ok(summary.blocks == 1 && isnan(summary.ci95.lo),
+	   "one block has no interval");
+	for (i = 0; i < 60; i++)
+		many[i] = (double)(i / 2);
+	for (i = 0; i < 30; i++)
+		ends[i] = 2 * (i + 1);
+	stats_summarise_blocks(many, 60, ends, 30, &summary);
+	is_int(summary.blocks, STATS_BLOCKS, "no more than STATS_BLOCKS");
+	ok(summary.block[0] == 0 && summary.block[1] == 1.5 &&
+		   summary.block[19] == 28.5,
+	   "neighbours are taken together, whole");
+	stats_summarise(x, 8, &summary);
+	ok(summary.blocks == 8 && summary.block[3] == 9,
+	   "without blocks each reading is one");
+}
+
 int main(void)
 {
 	test_small();
@@ -147,5 +187,6 @@ int main(void)
 	test_stepping_clock();
 	test_coverage();
 	test_summary();
+	test_blocks();
 	return done();
 }

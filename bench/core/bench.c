@@ -89,26 +89,20 @@ static void add_result(json_t *results, const struct row *row,
 		       const struct label *label, const struct samples *samples,
 		       double per)
 {
-	double *x = calloc(samples->n + 1, sizeof(*x));
 	struct summary summary;
 	json_t *result;
-	size_t i;
 
-	if (!x)
+	if (!samples->n)
+		return;
+	if (samples_summarise(samples, per, &summary) < 0)
 		error(STATUS_FAILED, errno, "results");
-	for (i = 0; i < samples->n; i++)
-		x[i] = samples->x[i] / per;
-	if (samples->n && stats_summarise(x, samples->n, &summary) == 0) {
-		result = json_pack("{s:I, s:I, s:b, s:s, s:s, s:s}", "row",
-				   (json_int_t)label->row, "threads",
-				   (json_int_t)row->threads, "oversubscribed",
-				   row->oversubscribed, "side", label->side,
-				   "what", label->what, "window",
-				   label->window);
-		json_object_update_new(result, report_summary(&summary, "ns"));
-		json_array_append_new(results, result);
-	}
-	free(x);
+	result = json_pack("{s:I, s:I, s:b, s:s, s:s, s:s}", "row",
+			   (json_int_t)label->row, "threads",
+			   (json_int_t)row->threads, "oversubscribed",
+			   row->oversubscribed, "side", label->side, "what",
+			   label->what, "window", label->window);
+	json_object_update_new(result, report_summary(&summary, "ns"));
+	json_array_append_new(results, result);
 }
 
 static void add_window(json_t *results, size_t index, const struct row *row,

@@ -32,18 +32,28 @@ json_t *report_estimate(const struct estimate *estimate)
 			 interval(&estimate->ci95));
 }
 
+static json_t *blocks_json(const struct summary *summary)
+{
+	json_t *blocks = json_array();
+	size_t i;
+
+	for (i = 0; i < summary->blocks; i++)
+		json_array_append_new(blocks, report_number(summary->block[i]));
+	return blocks;
+}
+
 json_t *report_summary(const struct summary *summary, const char *unit)
 {
-	return json_pack("{s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
-			 "unit", unit, "n", (json_int_t)summary->n, "median",
-			 report_number(summary->median), "mad",
-			 report_number(summary->mad), "p10",
-			 report_number(summary->p10), "p90",
-			 report_number(summary->p90), "p99",
-			 report_number(summary->p99), "min",
-			 report_number(summary->min), "max",
-			 report_number(summary->max), "ci95",
-			 interval(&summary->ci95));
+	return json_pack(
+		"{s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+		"s:o}",
+		"unit", unit, "n", (json_int_t)summary->n, "median",
+		report_number(summary->median), "mad",
+		report_number(summary->mad), "p10", report_number(summary->p10),
+		"p90", report_number(summary->p90), "p99",
+		report_number(summary->p99), "min", report_number(summary->min),
+		"max", report_number(summary->max), "ci95",
+		interval(&summary->ci95), "blocks", blocks_json(summary));
 }
 
 static json_t *clock_json(const struct clock *clock)
@@ -75,6 +85,13 @@ json_t *report_new(const char *program, bool partial, json_t *options,
 }
 
 /* CSV ------------------------------------------------------------------ */
+
+static bool is_interval(const char *name)
+{
+	size_t len = strlen(name);
+
+	return len >= 2 && !strcmp(name + len - 2, "95");
+}
 
 /* A column of the table: its name, and the row's value for it. */
 struct column {
@@ -116,6 +133,8 @@ static int flatten(const json_t *object, const char *prefix, struct row *row)
 		char *name;
 		int status;
 
+		if (json_is_array(value) && !is_interval(key))
+			continue;
 		if (asprintf(&name, "%s%s%s", prefix, *prefix ? "." : "", key) <
 		    0)
 			return -1;
@@ -136,13 +155,6 @@ static void row_free(struct row *row)
 		free(row->columns[i].name);
 	free(row->columns);
 	*row = (struct row){ 0 };
-}
-
-static bool is_interval(const char *name)
-{
-	size_t len = strlen(name);
-
-	return len >= 2 && !strcmp(name + len - 2, "95");
 }
 
 static void print_value(const json_t *value, FILE *to)

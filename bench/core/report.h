@@ -23,7 +23,10 @@ json_t *report_number(double x);
 /* {"estimate": .., "ci95": [lo, hi]} */
 json_t *report_estimate(const struct estimate *estimate);
 
-/* {"unit", "n", "median", "mad", "p10", .., "ci95": [lo, hi]} */
+/*
+ * {"unit", "n", "median", "mad", "p10", .., "ci95": [lo, hi], "blocks": [..]};
+ * the last are the medians of the time blocks.
+ */
 json_t *report_summary(const struct summary *summary, const char *unit);
 
 /*
@@ -48,7 +51,7 @@ int report_write(const json_t *report, const struct options_common *options,
 /*
  * CSV of report's results[]: one header line, one line a result, in each last
  * whether the run was cut short; objects are flattened with '.', an interval to
- * .lo and .hi; unknown is an empty field.
+ * .lo and .hi; unknown is an empty field. Other arrays are left out.
  */
 void report_csv(const json_t *report, FILE *to);
 

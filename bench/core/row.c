@@ -174,6 +174,22 @@ static int measure_window(struct measurement *m, enum window window,
 	return status;
 }
 
+/* The readings of a time block belong together. 0 or -1. */
+static int end_block(struct measurement *m)
+{
+	struct row *row = m->row;
+	struct samples *const all[] = {
+		&row->alone.op,	   &row->alone.access,	 &row->busy.op,
+		&row->busy.access, &row->busy_bystander, &row->quiet_bystander,
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (samples_end_block(all[i]) < 0)
+			return fail(m, "samples");
+	return 0;
+}
+
 /*
  * All windows in random order, in memory of their own, which must have stayed
  * what it was, or the numbers mean nothing.
@@ -192,6 +208,8 @@ static int measure_block(struct measurement *m, size_t loops, uint64_t seed)
 	for (i = 0; i < n && status == 0 && !*m->stop; i++)
 		status = measure_window(m, (enum window)order[i], loops);
 	if (status == 0)
+		status = end_block(m);
+	if (status == 0)
 		status = region_verify(&m->run->region, &m->why);
 	bench_unmap(m->run);
 	return status;
@@ -204,7 +222,7 @@ static bool is_tight(const struct row *row)
 						  &row->alone.op;
 	struct summary summary;
 
-	if (stats_summarise(op->x, op->n, &summary) < 0)
+	if (samples_summarise(op, 1, &summary) < 0)
 		return false;
 	return summary.ci95.hi - summary.ci95.lo < 2 * TIGHT * summary.median;
 }

@@ -30,8 +30,45 @@ int samples_add(struct samples *samples, double x)
 	return 0;
 }
 
+int samples_end_block(struct samples *samples)
+{
+	size_t blocks = samples->blocks, room;
+	size_t *end;
+
+	if (samples->n == (blocks ? samples->end[blocks - 1] : 0))
+		return 0;
+	if (blocks == samples->end_room) {
+		room = 2 * samples->end_room + STATS_BLOCKS;
+		end = reallocarray(samples->end, room, sizeof(*end));
+		if (!end)
+			return -1;
+		samples->end = end;
+		samples->end_room = room;
+	}
+	samples->end[samples->blocks++] = samples->n;
+	return 0;
+}
+
+int samples_summarise(const struct samples *samples, double per,
+		      struct summary *out)
+{
+	double *x = calloc(samples->n + 1, sizeof(*x));
+	size_t i;
+	int status;
+
+	if (!x)
+		return -1;
+	for (i = 0; i < samples->n; i++)
+		x[i] = samples->x[i] / per;
+	status = stats_summarise_blocks(x, samples->n, samples->end,
+					samples->blocks, out);
+	free(x);
+	return status;
+}
+
 void samples_free(struct samples *samples)
 {
 	free(samples->x);
+	free(samples->end);
 	*samples = (struct samples){ 0 };
 }

@@ -96,23 +96,45 @@ struct interval stats_t_interval(const double *x, size_t n)
 	return (struct interval){ mean - half, mean + half };
 }
 
-/* The t-interval over the medians of contiguous blocks of x[n]. */
-static struct interval block_interval(const double *x, size_t n)
+/* Where block number i of all ends in x[n]; without end, each is a reading. */
+static size_t block_end(size_t n, const size_t *end, size_t blocks, size_t i)
 {
-	size_t blocks = n < STATS_BLOCKS ? n : STATS_BLOCKS;
-	double medians[STATS_BLOCKS];
-	size_t i;
+	if (!end)
+		return i;
+	if (i == 0)
+		return 0;
+	return i <= blocks ? end[i - 1] : n;
+}
 
-	for (i = 0; i < blocks; i++) {
-		size_t from = i * n / blocks;
-		size_t to = (i + 1) * n / blocks;
+/*
+ * The medians of the time blocks of x[n], or of as many neighbours at a time as
+ * leave STATS_BLOCKS of them, and the t-interval over them.
+ */
+static void summarise_blocks(const double *x, size_t n, const size_t *end,
+			     size_t blocks, struct summary *out)
+{
+	size_t all = n, i;
 
-		medians[i] = stats_median(x + from, to - from);
+	if (end)
+		all = blocks + (blocks == 0 || end[blocks - 1] < n);
+	out->blocks = all < STATS_BLOCKS ? all : STATS_BLOCKS;
+	for (i = 0; i < out->blocks; i++) {
+		size_t from = block_end(n, end, blocks, i * all / out->blocks);
+		size_t to =
+			block_end(n, end, blocks, (i + 1) * all / out->blocks);
+
+		out->block[i] = stats_median(x + from, to - from);
 	}
-	return stats_t_interval(medians, blocks);
+	out->ci95 = stats_t_interval(out->block, out->blocks);
 }
 
 int stats_summarise(const double *x, size_t n, struct summary *out)
+{
+	return stats_summarise_blocks(x, n, NULL, 0, out);
+}
+
+int stats_summarise_blocks(const double *x, size_t n, const size_t *end,
+			   size_t blocks, struct summary *out)
 {
 	double *sorted = sorted_copy(x, n);
 
@@ -127,8 +149,8 @@ int stats_summarise(const double *x, size_t n, struct summary *out)
 		.p99 = gsl_stats_quantile_from_sorted_data(sorted, 1, n, 0.99),
 		.min = sorted[0],
 		.max = sorted[n - 1],
-		.ci95 = block_interval(x, n),
 	};
+	summarise_blocks(x, n, end, blocks, out);
 	free(sorted);
 	return 0;
 }

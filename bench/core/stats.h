@@ -29,6 +29,8 @@ struct summary {
 	size_t n;
 	double median, mad, p10, p90, p99, min, max;
 	struct interval ci95; /* of the median, from time blocks */
+	size_t blocks;
+	double block[STATS_BLOCKS]; /* [blocks] their medians, in time order */
 };
 
 /* An unknown estimate. */
@@ -62,5 +64,13 @@ struct interval stats_t_interval(const double *x, size_t n);
  * n = 0, ENOMEM).
  */
 int stats_summarise(const double *x, size_t n, struct summary *out);
+
+/*
+ * The same of readings that were taken in time blocks, which end before
+ * x[end[0]], x[end[1]] ...; what follows the last of them is one more. No block
+ * is divided; beyond STATS_BLOCKS, neighbours are taken together.
+ */
+int stats_summarise_blocks(const double *x, size_t n, const size_t *end,
+			   size_t blocks, struct summary *out);
 
 #endif
