@@ -64,9 +64,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	int pattern;
 
 	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &settings->common;
-		return 0;
 	case KEY_PAGES_MAX:
 		settings->pages = (unsigned int)options_integer(
 			"--pages-max", arg, PAGES_MIN, PAGES_LARGEST);
@@ -109,14 +106,9 @@ static const struct argp_option access_options[] = {
 
 static void parse_options(int argc, char **argv, struct settings *settings)
 {
-	static const struct argp_child children[] = {
-		{ &options_common_argp, 0, NULL, 0 },
-		{ 0 },
-	};
 	static const struct argp argp = {
 		.options = access_options,
 		.parser = parse,
-		.children = children,
 		.doc = "Measure the latency of an access against the number of "
 		       "pages accessed, and find how many entries the levels "
 		       "of the data TLB have and what it costs to miss "
@@ -128,7 +120,8 @@ static void parse_options(int argc, char **argv, struct settings *settings)
 
 	*settings = (struct settings){ .max_time = NAN };
 	options_common_init(&settings->common);
-	options_parse(&argp, argc, argv, settings);
+	options_parse_with(&argp, argc, argv, settings, &options_common_argp,
+			   &settings->common);
 	if (!isfinite(settings->max_time))
 		settings->max_time = settings->common.quick ? MAX_TIME_QUICK :
 							      MAX_TIME;

@@ -196,10 +196,46 @@ static void test_decimal(void)
 	is_double(options_decimal("-x", "10", 0, 10), 10, 0, "the maximum");
 }
 
+static error_t parse_flag(int key, char *arg, struct argp_state *state)
+{
+	(void)arg;
+	if (key != 'x')
+		return ARGP_ERR_UNKNOWN;
+	*(bool *)state->input = true;
+	return 0;
+}
+
+/* A program's own options beside shared ones, each with an input of its own. */
+static void test_shared(void)
+{
+	static const struct argp_option flag[] = {
+		{ "flag", 'x', NULL, 0, "", 0 },
+		{ 0 },
+	};
+	static const struct argp argp = { .options = flag,
+					  .parser = parse_flag };
+	const struct argp *const shared[] = { &options_output_argp,
+					      &options_common_argp };
+	char name[] = "options", x[] = "-x", format[] = "--format=json";
+	char *argv[] = { name, x, format, NULL };
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		struct options_common common;
+		bool seen = false;
+
+		options_common_init(&common);
+		options_parse_with(&argp, 3, argv, &seen, shared[i], &common);
+		ok(seen && common.format == FORMAT_JSON,
+		   "own options, and shared ones (%zu)", i);
+	}
+}
+
 int main(void)
 {
 	test_refused();
 	test_accepted();
 	test_decimal();
+	test_shared();
 	return done();
 }

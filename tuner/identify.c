@@ -36,9 +36,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct settings *settings = state->input;
 
 	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &settings->common;
-		return 0;
 	case KEY_CPUID:
 		if (!*arg)
 			options_refuse("--cpuid: expected a file or directory "
@@ -65,14 +62,9 @@ static const struct argp_option identify_options[] = {
 
 static void parse_options(int argc, char **argv, struct settings *settings)
 {
-	static const struct argp_child children[] = {
-		{ &options_common_argp, 0, NULL, 0 },
-		{ 0 },
-	};
 	static const struct argp argp = {
 		.options = identify_options,
 		.parser = parse,
-		.children = children,
 		.doc = "Identify the CPU, the types of its cores, their TLBs "
 		       "and E, the entries of the last-level data TLB for 4 "
 		       "KiB pages.\v"
@@ -83,7 +75,8 @@ static void parse_options(int argc, char **argv, struct settings *settings)
 
 	*settings = (struct settings){ 0 };
 	options_common_init(&settings->common);
-	options_parse(&argp, argc, argv, settings);
+	options_parse_with(&argp, argc, argv, settings, &options_common_argp,
+			   &settings->common);
 }
 
 /* JSON ------------------------------------------------------------------ */

@@ -90,9 +90,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct run *run = state->input;
 
 	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &run->common;
-		return 0;
 	case KEY_SHOW:
 		choose(run, ACTION_SHOW);
 		run->id = arg;
@@ -148,14 +145,9 @@ static const struct argp_option models_options[] = {
 
 static void parse_options(int argc, char **argv, struct run *run)
 {
-	static const struct argp_child children[] = {
-		{ &options_common_argp, 0, NULL, 0 },
-		{ 0 },
-	};
 	static const struct argp argp = {
 		.options = models_options,
 		.parser = parse,
-		.children = children,
 		.doc = "List the CPU models whose TLB flushes have been "
 		       "measured.\v"
 		       "Without --db, records are read from the database that "
@@ -169,7 +161,8 @@ static void parse_options(int argc, char **argv, struct run *run)
 
 	*run = (struct run){ .action = ACTION_LIST };
 	options_common_init(&run->common);
-	options_parse(&argp, argc, argv, run);
+	options_parse_with(&argp, argc, argv, run, &options_common_argp,
+			   &run->common);
 }
 
 /* End with the sentence of another part about bad input, NULL on ENOMEM. */

@@ -55,9 +55,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct settings *settings = state->input;
 
 	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &settings->common;
-		return 0;
 	case KEY_MAX_TIME:
 		settings->max_time =
 			options_decimal("--max-time", arg, 3, 3600);
@@ -96,14 +93,9 @@ static const struct argp_option tune_options[] = {
 
 static void parse_options(int argc, char **argv, struct settings *settings)
 {
-	static const struct argp_child children[] = {
-		{ &options_common_argp, 0, NULL, 0 },
-		{ 0 },
-	};
 	static const struct argp argp = {
 		.options = tune_options,
 		.parser = parse,
-		.children = children,
 		.doc = "Measure when flushing TLB entries page by page (INVLPG) "
 		       "is cheaper than a full flush on this machine, and "
 		       "derive the tlb_flushall_factor.\v"
@@ -113,7 +105,8 @@ static void parse_options(int argc, char **argv, struct settings *settings)
 
 	*settings = (struct settings){ .max_time = NAN };
 	options_common_init(&settings->common);
-	options_parse(&argp, argc, argv, settings);
+	options_parse_with(&argp, argc, argv, settings, &options_common_argp,
+			   &settings->common);
 	if (!isfinite(settings->max_time))
 		settings->max_time = settings->common.quick ? MAX_TIME_QUICK :
 							      MAX_TIME;

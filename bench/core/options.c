@@ -89,14 +89,11 @@ static enum format parse_format(const char *text)
 	options_refuse("--format: expected text, json or csv, got '%s'", text);
 }
 
-static error_t parse_common(int key, char *arg, struct argp_state *state)
+static error_t parse_output(int key, char *arg, struct argp_state *state)
 {
 	struct options_common *options = state->input;
 
 	switch (key) {
-	case KEY_CPUS:
-		options->cpus = arg;
-		return 0;
 	case KEY_FORMAT:
 		options->format = parse_format(arg);
 		return 0;
@@ -104,6 +101,22 @@ static error_t parse_common(int key, char *arg, struct argp_state *state)
 		if (!*arg)
 			options_refuse("-o: expected a file name, got ''");
 		options->output = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t parse_common(int key, char *arg, struct argp_state *state)
+{
+	struct options_common *options = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = options;
+		return 0;
+	case KEY_CPUS:
+		options->cpus = arg;
 		return 0;
 	case KEY_SEED:
 		options->seed = options_integer("--seed", arg, 0, UINT64_MAX);
@@ -116,16 +129,25 @@ static error_t parse_common(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp_option common_options[] = {
-	{ "cpus", KEY_CPUS, "LIST", 0,
-	  "run on these CPUs, the first for the caller (e.g. 2,4-7; default: "
-	  "one thread a core first, inside the allowed cpuset)",
-	  10 },
+static const struct argp_option output_options[] = {
 	{ "format", KEY_FORMAT, "FORMAT", 0, "text (default), json or csv",
 	  10 },
 	{ "output", 'o', "FILE", 0,
 	  "write the result to FILE, which is replaced as a whole, by a partial "
 	  "result too",
+	  10 },
+	{ 0 },
+};
+
+const struct argp options_output_argp = {
+	.options = output_options,
+	.parser = parse_output,
+};
+
+static const struct argp_option common_options[] = {
+	{ "cpus", KEY_CPUS, "LIST", 0,
+	  "run on these CPUs, the first for the caller (e.g. 2,4-7; default: "
+	  "one thread a core first, inside the allowed cpuset)",
 	  10 },
 	{ "seed", KEY_SEED, "NUMBER", 0,
 	  "seed of every random order (default 1)", 10 },
@@ -133,9 +155,15 @@ static const struct argp_option common_options[] = {
 	{ 0 },
 };
 
+static const struct argp_child common_children[] = {
+	{ &options_output_argp, 0, NULL, 0 },
+	{ 0 },
+};
+
 const struct argp options_common_argp = {
 	.options = common_options,
 	.parser = parse_common,
+	.children = common_children,
 };
 
 void options_common_init(struct options_common *options)
@@ -251,6 +279,7 @@ void options_work_free(struct options_work *options)
 struct outer {
 	const struct argp *argp;
 	void *input;
+	struct options_common *shared;
 };
 
 /*
@@ -265,6 +294,8 @@ static error_t parse_outer(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		state->err_stream = NULL;
 		state->child_inputs[0] = outer->input;
+		if (outer->shared)
+			state->child_inputs[1] = outer->shared;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (outer->argp->args_doc)
@@ -278,8 +309,19 @@ static error_t parse_outer(int key, char *arg, struct argp_state *state)
 
 void options_parse(const struct argp *argp, int argc, char **argv, void *input)
 {
-	struct outer outer = { argp, input };
-	struct argp_child child[] = { { argp, 0, NULL, 0 }, { 0 } };
+	options_parse_with(argp, argc, argv, input, NULL, NULL);
+}
+
+void options_parse_with(const struct argp *argp, int argc, char **argv,
+			void *input, const struct argp *shared,
+			struct options_common *options)
+{
+	struct outer outer = { argp, input, options };
+	struct argp_child child[] = {
+		{ argp, 0, NULL, 0 },
+		{ shared, 0, NULL, 0 },
+		{ 0 },
+	};
 	struct argp wrapper = {
 		.parser = parse_outer,
 		.args_doc = argp->args_doc,

@@ -2,8 +2,9 @@
 /*
  * options: the options that programs share, as argp children.
  *
- * options_common_argp is for every program, options_work_argp for those that
- * run an operation under threads. A program that has no use for an option does
+ * options_common_argp is for every program that measures, options_output_argp,
+ * a part of it, for the others, options_work_argp for those that run an
+ * operation under threads. A program that has no use for an option does
  * not take it. Usage errors are one line on stderr and exit status 2.
  */
 #ifndef TLBTUNE_OPTIONS_H
@@ -45,6 +46,7 @@ struct options_work {
 };
 
 extern const struct argp options_common_argp; /* input: options_common */
+extern const struct argp options_output_argp; /* input: options_common */
 extern const struct argp options_work_argp;   /* input: options_work */
 
 void options_common_init(struct options_common *options);
@@ -77,5 +79,13 @@ __attribute__((noreturn, format(printf, 1, 2))) void options_refuse(
  * Positional arguments are refused unless argp->args_doc is set.
  */
 void options_parse(const struct argp *argp, int argc, char **argv, void *input);
+
+/*
+ * The same with the options of shared (options_common_argp or one of its parts)
+ * beside those of argp.
+ */
+void options_parse_with(const struct argp *argp, int argc, char **argv,
+			void *input, const struct argp *shared,
+			struct options_common *options);
 
 #endif
