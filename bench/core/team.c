@@ -65,6 +65,7 @@ struct team {
 	alignas(LINE) futex gate; /* how often it was opened */
 	futex starting;		  /* threads yet to finish a first round */
 	futex parking;		  /* threads yet to park */
+	size_t active;		  /* threads that work in this window */
 	bool open;		  /* a window, as the caller knows it */
 	bool closing;
 	bool crowded;	  /* more threads than CPUs */
@@ -150,13 +151,14 @@ static void do_round(struct member *member)
 static void run_window(struct member *member)
 {
 	struct team *team = member->team;
+	bool active = member->index < team->active;
 	enum phase now;
 
 	/* not if the caller has given up meanwhile */
-	if (phase(team) != PARKED)
+	if (active && phase(team) != PARKED)
 		do_round(member);
 	arrive(&team->starting);
-	while ((now = phase(team)) != PARKED) {
+	while (active && (now = phase(team)) != PARKED) {
 		/* With more threads than CPUs the others have to start, too. */
 		if (now == STARTING)
 			sched_yield();
@@ -291,12 +293,14 @@ static bool is_set(const volatile int *stop)
 	return stop && *stop;
 }
 
-static void open_window(struct team *team, const volatile int *stop)
+static void open_window(struct team *team, size_t active,
+			const volatile int *stop)
 {
 	const struct timespec limit = { .tv_nsec = LOOK_NS };
 	uint32_t n;
 
 	team->open = true;
+	team->active = active;
 	atomic_store(&team->starting, (uint32_t)team->n);
 	atomic_store(&team->parking, (uint32_t)team->n);
 	set_phase(team, STARTING);
@@ -310,10 +314,10 @@ static void open_window(struct team *team, const volatile int *stop)
 		set_phase(team, RUNNING);
 }
 
-int team_run(struct team *team, const volatile int *stop)
+int team_run_some(struct team *team, size_t active, const volatile int *stop)
 {
 	if (!team->open)
-		open_window(team, stop);
+		open_window(team, active, stop);
 	if (phase(team) == RUNNING && !is_set(stop))
 		return 0;
 	team_park(team);
@@ -321,13 +325,23 @@ int team_run(struct team *team, const volatile int *stop)
 	return -1;
 }
 
+int team_run(struct team *team, const volatile int *stop)
+{
+	return team_run_some(team, team->n, stop);
+}
+
+uint64_t team_rounds_of(const struct team *team, size_t index)
+{
+	return atomic_load_explicit(&team->member[index].rounds,
+				    memory_order_relaxed);
+}
+
 uint64_t team_rounds(const struct team *team)
 {
 	uint64_t rounds = 0;
 
 	for (size_t i = 0; i < team->n; i++)
-		rounds += atomic_load_explicit(&team->member[i].rounds,
-					       memory_order_relaxed);
+		rounds += team_rounds_of(team, i);
 	return rounds;
 }
 

@@ -47,8 +47,12 @@ struct team *team_open(size_t n, const struct placement *placement,
  */
 int team_run(struct team *team, const volatile int *stop);
 
-/* Rounds finished by all threads since team_open. */
+/* The same for the first active threads only, while the others sleep on. */
+int team_run_some(struct team *team, size_t active, const volatile int *stop);
+
+/* Rounds finished since team_open by all threads, and by thread index. */
 uint64_t team_rounds(const struct team *team);
+uint64_t team_rounds_of(const struct team *team, size_t index);
 
 /* Park all threads; returns when every one is parked. */
 void team_park(struct team *team);
