@@ -121,6 +121,13 @@ else
 	is "$(get partial)" false 'completely'
 	is "$(get schema)" 1 'in a report'
 	holds "$(get record.search) > 10" 'with what was measured'
+	# A knob, or a reason that says what would lift it.
+	if [ "$(get knob.writable)" = true ]; then
+		like "$(get knob.kind)" ceiling\|factor 'with a knob'
+	else
+		like "$(get knob.why)" ... 'no knob to be moved, and why'
+		like "$(get knob.lift)" ... '... and what would lift that'
+	fi
 	ceiling=$(get fit.ceiling.estimate)
 	knob=/sys/kernel/debug/x86/tlb_single_page_flush_ceiling
 	diag "ceiling $ceiling, c_i $(get fit.c_i.estimate)," \

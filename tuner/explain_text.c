@@ -155,6 +155,31 @@ static void print_ceiling(const json_t *report, FILE *to)
 		number(ceiling, "height_ns") < 0 ? "more" : "less");
 }
 
+/* What of the kernel could be set, or why nothing can. */
+static void print_knob(const json_t *report, FILE *to)
+{
+	const json_t *knob = json_object_get(report, "knob");
+	const char *kind = json_string_value(json_object_get(knob, "kind"));
+	const char *why = json_string_value(json_object_get(knob, "why"));
+	const char *lift = json_string_value(json_object_get(knob, "lift"));
+
+	if (!knob)
+		return; /* saved by something that did not look */
+	fprintf(to, "Knob: %s", kind ? kind : "none can be moved here");
+	if (isfinite(number(knob, "factor"))) {
+		fprintf(to, " = %.0f, E = ", number(knob, "factor"));
+		print_number(to, 0, 0, number(knob, "entries"));
+	}
+	if (isfinite(number(knob, "pages")))
+		fprintf(to, ", %.0f pages", number(knob, "pages"));
+	fputc('\n', to);
+	if (why)
+		fprintf(to, "  %s: %s\n", kind ? "read only" : "because", why);
+	if (lift)
+		fprintf(to, "  what would lift that: %s\n", lift);
+	fputc('\n', to);
+}
+
 /* break-even ------------------------------------------------------------ */
 
 /* The entry of a working set and pattern. */
@@ -331,6 +356,7 @@ void explain_text(const json_t *report, FILE *to)
 	explain_tlb_text(json_object_get(report, "tlb"), "TLB, measured", to);
 	print_cpuid(report, to);
 	print_ceiling(report, to);
+	print_knob(report, to);
 	print_costs(report, to);
 	print_break_even(report, to);
 	print_choice(report, to);

@@ -19,6 +19,7 @@
 #include "explain.h"
 #include "identity.h"
 #include "interrupt.h"
+#include "knobfile.h"
 #include "measure.h"
 #include "options.h"
 #include "output.h"
@@ -259,6 +260,15 @@ static json_t *cpuid_json(void)
 	return json;
 }
 
+/* The knob of this kernel, or why there is none. */
+static json_t *knob_json(void)
+{
+	struct knob knob;
+
+	knobfile_find("", &knob);
+	return knobfile_json(&knob);
+}
+
 static int measure_and_derive(const struct settings *settings)
 {
 	struct placement placement;
@@ -282,7 +292,8 @@ static int measure_and_derive(const struct settings *settings)
 	environment_finish(environment, &clock);
 	report = report_new("tune", *measure.stop, options_json(settings),
 			    &clock, environment_json(environment));
-	if (!report || json_object_set_new(report, "cpuid", cpuid_json()) < 0)
+	if (!report || json_object_set_new(report, "cpuid", cpuid_json()) < 0 ||
+	    json_object_set_new(report, "knob", knob_json()) < 0)
 		error(STATUS_FAILED, ENOMEM, "report");
 	status = finish(settings, report, &record);
 	json_decref(report);

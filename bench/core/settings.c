@@ -156,8 +156,7 @@ static const char *pid_namespace(const char *root)
 	return strcmp(link, INITIAL_PID_NAMESPACE) ? "other" : "initial";
 }
 
-/* What container runtimes leave behind; its absence proves nothing. */
-static json_t *container_hint_json(const char *root)
+json_t *settings_container_hint(const char *root)
 {
 	if (sysjson_exists(root, "/run/systemd/container"))
 		return sysjson_text(root, "/run/systemd/container");
@@ -171,7 +170,7 @@ static json_t *container_hint_json(const char *root)
 static json_t *container_json(const char *root)
 {
 	return json_pack("{s:s?, s:o}", "pid_namespace", pid_namespace(root),
-			 "hint", container_hint_json(root));
+			 "hint", settings_container_hint(root));
 }
 
 static json_t *knobs_json(const char *root, unsigned int cpu)

@@ -32,4 +32,10 @@
  */
 json_t *settings_json(const char *root, unsigned int cpu);
 
+/*
+ * What container runtimes leave behind, null for none: its absence proves
+ * nothing.
+ */
+json_t *settings_container_hint(const char *root);
+
 #endif
