@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cgroup.h"
+#include "irqcount.h"
 #include "noise.h"
 #include "report.h"
 #include "sysfile.h"
@@ -87,21 +88,16 @@ static double read_pressure(const char *root)
 	return seconds;
 }
 
-/* Sum of the row "TLB: 12 34 TLB shootdowns". */
+/* Received by all CPUs. */
 static double read_shootdowns(const char *root)
 {
-	char *text = sysfile_read(root, "/proc/interrupts");
-	char *row = text ? text_field(text, "TLB") : NULL;
-	const char *rest = row;
-	double sum = 0, count;
-	bool complete;
+	struct irqcount counts;
+	double sum;
 
-	while (rest && !isnan(count = text_number(rest, &rest)))
-		sum += count;
-	complete = rest > row && rest && strstr(rest, "TLB");
-	free(row);
-	free(text);
-	return complete ? sum : NAN;
+	irqcount_read(root, "TLB", &counts);
+	sum = irqcount_sum(&counts);
+	irqcount_free(&counts);
+	return sum;
 }
 
 static double read_migrations(const char *root)
