@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "knobfile.h"
+#include "knobjson.h"
 #include "sysfile.h"
 #include "tap.h"
 #include "tree.h"
@@ -376,7 +377,7 @@ static void test_tree(void)
 
 	knobfile_find(root, &knob);
 	is_int(knob.now.kind, KNOB_NONE, "an empty machine has no knob");
-	json = knobfile_json(&knob);
+	json = knobjson_knob(&knob);
 	ok(json_is_null(json_object_get(json, "kind")) &&
 		   json_is_null(json_object_get(json, "pages")) &&
 		   json_is_false(json_object_get(json, "writable")) &&

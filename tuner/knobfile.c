@@ -149,12 +149,10 @@ static int write_one(const char *root, const struct knob_write *what)
 	return error ? -1 : 0;
 }
 
-int knobfile_write(const char *root, const struct knob_value *value, char **why)
+int knobfile_move(const char *root, const struct knob_value *value, char **why)
 {
 	const char *fault = knob_fault(value);
 	struct knob_write writes[KNOB_WRITES];
-	char wanted[KNOB_TEXT], got[KNOB_TEXT];
-	struct knob now;
 	size_t n, i;
 
 	if (fault)
@@ -167,6 +165,16 @@ int knobfile_write(const char *root, const struct knob_value *value, char **why)
 				      writes[i].value, root,
 				      knob_path[writes[i].file],
 				      strerror(errno));
+	return 0;
+}
+
+int knobfile_write(const char *root, const struct knob_value *value, char **why)
+{
+	char wanted[KNOB_TEXT], got[KNOB_TEXT];
+	struct knob now;
+
+	if (knobfile_move(root, value, why) < 0)
+		return -1;
 	knobfile_find(root, &now);
 	if (knob_took(value, &now.now))
 		return 0;
@@ -174,24 +182,4 @@ int knobfile_write(const char *root, const struct knob_value *value, char **why)
 	knob_text(&now.now, got);
 	return refuse(why, "%s: wrote %s, and read back %s",
 		      knob_name[value->kind], wanted, got);
-}
-
-/* reporting ------------------------------------------------------------- */
-
-json_t *knobfile_json(const struct knob *knob)
-{
-	const struct knob_value *now = &knob->now;
-	bool factor = now->kind == KNOB_FACTOR;
-
-	return json_pack(
-		"{s:o, s:o, s:o, s:o, s:b, s:o, s:s?}", "kind",
-		now->kind == KNOB_NONE ? json_null() :
-					 json_string(knob_name[now->kind]),
-		"factor", factor ? json_integer(now->factor) : json_null(),
-		"entries",
-		factor && now->entries ? json_integer(now->entries) :
-					 json_null(),
-		"pages", text_index_json(now->pages), "writable",
-		knob->writable, "why", text_json(*knob->why ? knob->why : NULL),
-		"lift", knob->lift);
 }

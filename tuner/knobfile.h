@@ -6,8 +6,6 @@
 #ifndef TLBTUNE_KNOBFILE_H
 #define TLBTUNE_KNOBFILE_H
 
-#include <jansson.h>
-
 #include "knob.h"
 
 /*
@@ -28,10 +26,7 @@ void knobfile_find(const char *root, struct knob *knob);
 int knobfile_write(const char *root, const struct knob_value *value,
 		   char **why);
 
-/*
- * {"kind", "factor", "entries", "pages", "writable", "why", "lift"}; null where
- * unknown or not of that kind. NULL on ENOMEM.
- */
-json_t *knobfile_json(const struct knob *knob);
+/* The same without reading back: for moving it many times a second. */
+int knobfile_move(const char *root, const struct knob_value *value, char **why);
 
 #endif

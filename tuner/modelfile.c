@@ -3,16 +3,15 @@
 
 #include <errno.h>
 #include <error.h>
-#include <fcntl.h>
 #include <libgen.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lock.h"
 #include "modeldb.h"
 #include "modelfile.h"
 #include "output.h"
@@ -137,37 +136,6 @@ json_t *modelfile_read(const char *path, char **why)
 /* writing --------------------------------------------------------------- */
 
 /*
- * Lock path by a file that exists only while it is locked. Whoever got a lock
- * on a file that its owner has removed meanwhile has nothing and tries again.
- */
-static int lock(const char *path)
-{
-	for (;;) {
-		int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-		struct stat locked, there;
-		int error;
-
-		if (fd < 0)
-			return -1;
-		while (flock(fd, LOCK_EX) < 0)
-			if (errno != EINTR)
-				goto fail;
-		if (fstat(fd, &locked) < 0)
-			goto fail;
-		if (stat(path, &there) == 0 && locked.st_ino == there.st_ino &&
-		    locked.st_dev == there.st_dev)
-			return fd;
-		close(fd);
-		continue;
-	fail:
-		error = errno;
-		close(fd);
-		errno = error;
-		return -1;
-	}
-}
-
-/*
  * The file that path means, so that all its names lead to one lock. A dangling
  * symbolic link is refused: writing would replace the link.
  */
@@ -194,7 +162,7 @@ int modelfile_open(struct modelfile *file, const char *path, char **why)
 	}
 	/* A directory has a place for a lock beside it, but is no database. */
 	if (access(file->path, W_OK) == 0 || errno == ENOENT)
-		file->lock = lock(file->lock_path);
+		file->lock = lock_wait(file->lock_path, NULL);
 	if (file->lock < 0) {
 		refuse(why, "cannot write '%s': %s", path, strerror(errno));
 		modelfile_close(file);

@@ -20,6 +20,7 @@
 #include "identity.h"
 #include "interrupt.h"
 #include "knobfile.h"
+#include "knobjson.h"
 #include "measure.h"
 #include "options.h"
 #include "output.h"
@@ -266,7 +267,7 @@ static json_t *knob_json(void)
 	struct knob knob;
 
 	knobfile_find("", &knob);
-	return knobfile_json(&knob);
+	return knobjson_knob(&knob);
 }
 
 static int measure_and_derive(const struct settings *settings)
