@@ -320,8 +320,6 @@ static hwloc_topology_t load(bool with_cpuid)
 		return NULL;
 	hwloc_topology_set_io_types_filter(topology,
 					   HWLOC_TYPE_FILTER_KEEP_NONE);
-	hwloc_topology_set_cache_types_filter(topology,
-					      HWLOC_TYPE_FILTER_KEEP_NONE);
 	if (!with_cpuid)
 		hwloc_topology_set_components(
 			topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST,
