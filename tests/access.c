@@ -128,6 +128,40 @@ static void test_lines(char *memory, enum pattern pattern)
 	access_close(&access);
 }
 
+/* Slices of a pass touch what the pass does, in the same order. */
+static void test_slices(char *memory, enum pattern pattern, size_t pages)
+{
+	struct access_cursor cursor = { 0 };
+	struct access access;
+	size_t i, slices, touched = 0, most = 0;
+
+	access_open(&access, pattern, true, memory, pages, PAGE, 3);
+	slices = access_slices(&access);
+	for (i = 0; i < slices; i++) {
+		size_t before = touched, word = pattern == PATTERN_CHASE, page;
+
+		/* a store writes its position: never so large */
+		for (page = 0; page < pages; page++)
+			((uint64_t *)
+				 access.base)[access.line[page] * 8 + word] =
+				UINT64_MAX;
+		access_slice(&access, &cursor);
+		for (page = 0; page < pages; page++)
+			touched +=
+				((uint64_t *)access
+					 .base)[access.line[page] * 8 + word] !=
+				UINT64_MAX;
+		most = touched - before > most ? touched - before : most;
+	}
+	is_int(touched, pages, "%s of %zu pages: slices make a pass",
+	       pattern_name[pattern], pages);
+	ok(most <= ACCESS_SLICE, "none has more accesses than it may");
+	is_int(cursor.slice, 0, "the next is the first again");
+	if (pattern == PATTERN_CHASE)
+		ok(cursor.at == access.start, "at the start of the chase");
+	access_close(&access);
+}
+
 static void test_order(char *memory)
 {
 	struct access one, two, other;
@@ -201,6 +235,12 @@ int main(void)
 	test_nested(memory);
 	for (i = 0; i < PATTERNS; i++)
 		test_lines(memory, (enum pattern)i);
+	for (i = 0; i < PATTERNS; i++) {
+		test_slices(memory, (enum pattern)i, 1);
+		test_slices(memory, (enum pattern)i, ACCESS_SLICE);
+		test_slices(memory, (enum pattern)i, ACCESS_SLICE + 1);
+		test_slices(memory, (enum pattern)i, PAGES);
+	}
 	test_order(memory);
 	test_refused(memory);
 	test_shuffle();

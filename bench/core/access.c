@@ -90,20 +90,19 @@ static inline void consume(const void *value)
 	__asm__ volatile("" : : "r"(value) : "memory");
 }
 
-/* The cycle has as many hops as pages: a pass ends where it began. */
-static void chase(const struct access *access, size_t hops)
+/* Go on hops lines from p; returns where that ends. */
+static void **chase(void **p, size_t hops)
 {
-	void **p = access->start;
 	size_t i;
 
 	for (i = 0; i < hops; i++)
 		p = *(void ***)p;
 	consume(p);
+	return p;
 }
 
-static void chase_write(const struct access *access, size_t hops)
+static void **chase_write(void **p, size_t hops)
 {
-	void **p = access->start;
 	size_t i;
 
 	for (i = 0; i < hops; i++) {
@@ -113,26 +112,41 @@ static void chase_write(const struct access *access, size_t hops)
 		p = next;
 	}
 	consume(p);
+	return p;
 }
 
-static void pass_loads(const struct access *access)
+static void loads(const struct access *access, size_t from, size_t to)
 {
 	uintptr_t sum = 0;
 	size_t i;
 
-	for (i = 0; i < access->pages; i++)
+	for (i = from; i < to; i++)
 		sum += *(volatile uintptr_t *)(access->base +
 					       (size_t)access->line[i] * LINE);
 	consume((void *)sum);
 }
 
-static void pass_stores(const struct access *access)
+static void stores(const struct access *access, size_t from, size_t to)
 {
 	size_t i;
 
-	for (i = 0; i < access->pages; i++)
+	for (i = from; i < to; i++)
 		*(volatile uintptr_t *)(access->base +
 					(size_t)access->line[i] * LINE) = i;
+}
+
+/* Access the lines from .. to - 1 of the order; a chase goes on from *at. */
+static void access_range(const struct access *access, void ***at, size_t from,
+			 size_t to)
+{
+	if (access->pattern == PATTERN_CHASE && access->write)
+		*at = chase_write(*at, to - from);
+	else if (access->pattern == PATTERN_CHASE)
+		*at = chase(*at, to - from);
+	else if (access->write)
+		stores(access, from, to);
+	else
+		loads(access, from, to);
 }
 
 void access_pass(const struct access *access)
@@ -140,14 +154,29 @@ void access_pass(const struct access *access)
 	access_passes(access, 1);
 }
 
+/* The cycle of a chase has as many hops as pages: a pass ends where it began.
+ */
 void access_passes(const struct access *access, size_t n)
 {
-	if (access->pattern == PATTERN_CHASE && access->write)
-		chase_write(access, n * access->pages);
-	else if (access->pattern == PATTERN_CHASE)
-		chase(access, n * access->pages);
-	else
-		while (n-- > 0)
-			access->write ? pass_stores(access) :
-					pass_loads(access);
+	void **at = access->start;
+
+	while (n-- > 0)
+		access_range(access, &at, 0, access->pages);
+}
+
+size_t access_slices(const struct access *access)
+{
+	return (access->pages + ACCESS_SLICE - 1) / ACCESS_SLICE;
+}
+
+void access_slice(const struct access *access, struct access_cursor *cursor)
+{
+	size_t slices = access_slices(access);
+	size_t from = cursor->slice * access->pages / slices;
+	size_t to = (cursor->slice + 1) * access->pages / slices;
+
+	if (cursor->slice == 0)
+		cursor->at = access->start;
+	access_range(access, &cursor->at, from, to);
+	cursor->slice = cursor->slice + 1 < slices ? cursor->slice + 1 : 0;
 }

@@ -53,6 +53,24 @@ void access_pass(const struct access *access);
  */
 void access_passes(const struct access *access, size_t n);
 
+/*
+ * A pass in slices, for threads that have to show that they go on: at most so
+ * many accesses, with chase and random alike half a microsecond or so.
+ */
+#define ACCESS_SLICE 64
+
+/* Where a thread is in its passes; all zero: at the start. */
+struct access_cursor {
+	size_t slice;
+	void **at; /* of the chase */
+};
+
+/* Slices that make up a pass. */
+size_t access_slices(const struct access *access);
+
+/* Access the pages of the next slice. Slices differ by one page at most. */
+void access_slice(const struct access *access, struct access_cursor *cursor);
+
 void access_close(struct access *access);
 
 #endif

@@ -81,7 +81,7 @@ struct label {
 	size_t row;
 	const char *side;   /* caller, bystanders */
 	const char *what;   /* call, page, access */
-	const char *window; /* alone, busy, quiet */
+	const char *window; /* alone, busy, stopped, quiet */
 };
 
 /* Append the summary of samples, each divided by per, to results. */
@@ -126,6 +126,7 @@ static void add_row(json_t *results, size_t index, const struct row *row,
 
 	add_window(results, index, row, &row->alone, "alone", pages);
 	add_window(results, index, row, &row->busy, "busy", pages);
+	add_window(results, index, row, &row->stopped, "stopped", pages);
 	add_result(results, row, &label, &row->busy_bystander, 1);
 	label.window = "quiet";
 	add_result(results, row, &label, &row->quiet_bystander, 1);
@@ -195,11 +196,11 @@ static void print_row(FILE *to, const json_t *results, size_t row,
 	const json_t *call = find(results, row, "caller", "call", window);
 	const json_t *alone = find(results, row, "caller", "call", "alone");
 
-	if (!call)
+	if (!alone)
 		return; /* interrupted before this row */
 	fprintf(to, "%6zu%c", threads,
-		json_is_true(json_object_get(call, "oversubscribed")) ? '!' :
-									' ');
+		json_is_true(json_object_get(alone, "oversubscribed")) ? '!' :
+									 ' ');
 	print_median(to, 10, 1, call);
 	print_spread(to, 6, call);
 	print_p90(to, 8, call);
@@ -212,6 +213,29 @@ static void print_row(FILE *to, const json_t *results, size_t row,
 		     find(results, row, "bystanders", "access", "quiet"));
 	fprintf(to, " %8" JSON_INTEGER_FORMAT "\n",
 		json_integer_value(json_object_get(call, "n")));
+}
+
+static double count(const json_t *result)
+{
+	return json_number_value(json_object_get(result, "n"));
+}
+
+/* The calls that the gate kept out of the row: how many, and their cost. */
+static void print_stopped(FILE *to, const json_t *results, size_t row,
+			  size_t threads)
+{
+	const json_t *ran = find(results, row, "caller", "call", "busy");
+	const json_t *stopped = find(results, row, "caller", "call", "stopped");
+
+	if (!stopped)
+		return;
+	fprintf(to,
+		"\n%zu beside: in %.1f %% of the calls, not in the table, "
+		"a thread was stopped (preempted,\nor its CPU was halted)"
+		" just before or after; their median is",
+		threads, 100 * count(stopped) / (count(stopped) + count(ran)));
+	print_median(to, 1, 1, stopped);
+	fputs(" ns.\n", to);
 }
 
 static void print_text(const json_t *report, FILE *to)
@@ -245,16 +269,20 @@ static void print_text(const json_t *report, FILE *to)
 	json_array_foreach(results, i, value)
 		if (json_is_true(json_object_get(value, "oversubscribed")))
 			oversubscribed = true;
+	json_array_foreach(threads, i, value)
+		print_stopped(to, results, i,
+			      (size_t)json_integer_value(value));
 	fputs("\nMedians; \u00b1 is the 95 % interval of the median over time "
-	      "blocks. A p90 far above\nthe median: some calls had to "
-	      "interrupt a CPU, others found its thread not running.\nalone: "
-	      "the same call while the threads are parked. quiet: the threads' "
-	      "access while\nnothing is flushed.\n",
+	      "blocks. Calls beside\nthreads that have a CPU each count if every "
+	      "one of these was seen to run just\nbefore and just after. "
+	      "alone: the same call while the threads are parked. quiet:\n"
+	      "the threads' access while nothing is flushed.\n",
 	      to);
 	if (oversubscribed)
 		fputs("! more threads than CPUs: they take turns, at the "
 		      "lowest priority, so that an\n  access includes "
-		      "waiting.\n",
+		      "waiting, and a call may or may not have to interrupt "
+		      "a CPU.\n",
 		      to);
 	if (json_is_true(json_object_get(report, "partial")))
 		fputs("PARTIAL: interrupted, this is what was measured until "

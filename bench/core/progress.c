@@ -1,26 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <config.h>
 
+#include "gate.h"
 #include "progress.h"
 
-/*
- * A round may have been finished before, and the counter be seen late: the
- * second one was begun after the first look.
- */
-#define ROUNDS 2
+struct view {
+	const struct team *team;
+	const struct clock *clock;
+	uint64_t start;
+};
+
+static uint64_t rounds(const void *context, size_t thread)
+{
+	const struct view *view = context;
+
+	return team_rounds_of(view->team, thread);
+}
+
+static double now_ns(const void *context)
+{
+	const struct view *view = context;
+
+	return clock_ns(view->clock, view->start, clock_now(view->clock));
+}
 
 bool progress_of(const struct team *team, size_t n, const struct clock *clock,
 		 double limit_ns)
 {
-	uint64_t start = clock_now(clock);
-	size_t i;
+	const struct view view = { team, clock, clock_now(clock) };
+	const struct gate_source source = { rounds, now_ns, &view, n };
 
-	for (i = 0; i < n; i++) {
-		uint64_t enough = team_rounds_of(team, i) + ROUNDS;
-
-		while (team_rounds_of(team, i) < enough)
-			if (clock_ns(clock, start, clock_now(clock)) > limit_ns)
-				return false;
-	}
-	return true;
+	return gate_look(&source, limit_ns);
 }

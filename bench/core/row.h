@@ -19,8 +19,11 @@ struct row_window {
 
 struct row {
 	size_t threads;
-	bool oversubscribed;	       /* more threads than CPUs */
-	struct row_window alone, busy; /* busy is empty without threads */
+	bool oversubscribed; /* more threads than CPUs */
+	bool gated;	     /* there are threads, and each has a CPU */
+	struct row_window alone;
+	struct row_window busy;	       /* empty without threads */
+	struct row_window stopped;     /* what the gate kept out of busy */
 	struct samples busy_bystander; /* ns per access, one a block */
 	struct samples quiet_bystander;
 };

@@ -144,8 +144,9 @@ static void do_round(struct member *member)
 		atomic_load_explicit(&member->rounds, memory_order_relaxed);
 
 	member->team->work(member->team->context, member->index);
+	/* Who sees the count sees what the round has written. */
 	atomic_store_explicit(&member->rounds, rounds + 1,
-			      memory_order_relaxed);
+			      memory_order_release);
 }
 
 static void run_window(struct member *member)
@@ -333,7 +334,7 @@ int team_run(struct team *team, const volatile int *stop)
 uint64_t team_rounds_of(const struct team *team, size_t index)
 {
 	return atomic_load_explicit(&team->member[index].rounds,
-				    memory_order_relaxed);
+				    memory_order_acquire);
 }
 
 uint64_t team_rounds(const struct team *team)
