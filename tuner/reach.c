@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- *  1. Pool the blocks: the lower quartile at each w. Who else runs on the core,
- *     a sibling thread above all, takes entries away and never adds any.
+ *  1. Pool the blocks: the lower quartile at each w.
  *  2. Locate two knees roughly in the pooled curve.
  *  3. Refine each in a window that the other does not reach, over all kinds of
  *     TLB. If they don't stand, look for a single one.
- *  4. Refit each in every block, with the kind of TLB that was found: a fact of
+ *  4. Refine those that stand in the curve of the least disturbed blocks. Who
+ *     else runs on the core, a sibling thread above all, takes entries away and
+ *     never adds any; but that curve is too noisy to tell whether a knee
+ *     stands.
+ *  5. Refit each in every block, with the kind of TLB that was found: a fact of
  *     the machine. What differs between blocks gives the interval.
  */
 #include <config.h>
@@ -91,27 +94,61 @@ static int take(const struct reach_point *points, size_t n_points,
 	return 0;
 }
 
-/* What samples[n], all of one w, have in common; work[n]. */
-static struct sample pool_sample(const struct sample *samples, size_t n,
-				 double *work)
+static void take_spread(const struct sample *samples, size_t n, double *out)
 {
-	struct sample out = { .w = samples[0].w, .log_w = samples[0].log_w };
 	size_t i;
 
 	for (i = 0; i < n; i++)
+		out[i] = samples[i].excess + samples[i].dense;
+}
+
+static void take_dense(const struct sample *samples, size_t n, double *out)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		out[i] = samples[i].dense;
+}
+
+/* What samples[n], all of one w, have in common; work[n]. */
+typedef struct sample pool_fn(const struct sample *samples, size_t n,
+			      double *work);
+
+static struct sample typical(const struct sample *samples, size_t n,
+			     double *work)
+{
+	struct sample out = samples[0];
+	size_t i;
+
+	take_dense(samples, n, work);
+	out.dense = stats_median(work, n);
+	for (i = 0; i < n; i++)
 		work[i] = samples[i].excess;
 	out.excess = stats_quantile(work, n, 0.25);
-	for (i = 0; i < n; i++)
-		work[i] = samples[i].dense;
-	out.dense = stats_median(work, n);
 	for (i = 0; i < n; i++)
 		work[i] = samples[i].weight;
 	out.weight = stats_median(work, n);
 	return out;
 }
 
+/*
+ * Access and control apart: what is low in their difference may be an outlier
+ * of the control.
+ */
+static struct sample undisturbed(const struct sample *samples, size_t n,
+				 double *work)
+{
+	struct sample out = typical(samples, n, work);
+
+	take_dense(samples, n, work);
+	out.dense = stats_quantile(work, n, 0.1);
+	take_spread(samples, n, work);
+	out.excess = stats_quantile(work, n, 0.1) - out.dense;
+	return out;
+}
+
 /* All blocks in one curve. 0 or -1 with ENOMEM. */
-static int pool(const struct curve *all, struct curve *out)
+static int pool(const struct curve *all, pool_fn *common, struct curve *out)
 {
 	double *work = calloc(all->n + 1, sizeof(*work));
 	size_t from, to, i;
@@ -133,7 +170,7 @@ static int pool(const struct curve *all, struct curve *out)
 		for (to = from + 1;
 		     to < all->n && out->samples[to].w == samples->w; to++)
 			;
-		out->samples[out->n++] = pool_sample(samples, to - from, work);
+		out->samples[out->n++] = common(samples, to - from, work);
 	}
 	free(work);
 	return 0;
@@ -182,6 +219,20 @@ static void find_levels(const struct curve *curve,
 	} else if (!l1->found) {
 		*l1 = one;
 	}
+}
+
+/* The knee of a level as the undisturbed curve has it. */
+static void refine(const struct curve *curve, const struct miss_table *tables,
+		   struct level *level)
+{
+	struct level better;
+
+	if (!level->found)
+		return;
+	better = try_level(curve, tables, level->knee.entries, level->from,
+			   level->to, level->knee.grows);
+	if (better.found)
+		*level = better;
 }
 
 /* Refit a knee in every block. Returns how many blocks allow it. */
@@ -391,14 +442,16 @@ int reach_find(const struct reach_point *points, size_t n_points,
 	       struct reach *out)
 {
 	struct miss_table tables[MISS_KINDS];
-	struct curve all = { 0 }, curve = { 0 };
+	struct curve all = { 0 }, curve = { 0 }, best = { 0 };
 	struct level l1, last;
 	int status = -1;
 	size_t i;
 
 	*out = reach_unknown();
 	memset(tables, 0, sizeof(tables));
-	if (take(points, n_points, &all) < 0 || pool(&all, &curve) < 0)
+	if (take(points, n_points, &all) < 0 ||
+	    pool(&all, typical, &curve) < 0 ||
+	    pool(&all, undisturbed, &best) < 0)
 		goto out;
 	if (curve.n < MIN_SETS) {
 		errno = EINVAL;
@@ -407,10 +460,13 @@ int reach_find(const struct reach_point *points, size_t n_points,
 	if (make_tables(tables) < 0)
 		goto out;
 	find_levels(&curve, tables, &l1, &last);
+	refine(&best, tables, &l1);
+	refine(&best, tables, &last);
 	status = estimate_levels(&all, &curve, &l1, &last, out);
 out:
 	for (i = 0; i < MISS_KINDS; i++)
 		miss_table_free(&tables[i]);
+	free(best.samples);
 	free(curve.samples);
 	free(all.samples);
 	return status;

@@ -20,7 +20,7 @@
  * (knee.h). In simulated machines with noise of 1 to 5 % and a walk that
  * grows with w, E comes out within 12 % in 19 of 20 cases for LRU and
  * tree-PLRU, as CPUs have as far as is known (Tatar et al., TLB;DR, USENIX
- * Security 2022), and in 9 of 10 for the others where sets fill evenly. Where
+ * Security 2022), and in 17 of 20 for the others where sets fill evenly. Where
  * they fill at random it is up to 20 % too large for not recent, and 45 % for
  * random replacement, as rise and growth cannot be told apart there; the
  * interval covers that.
