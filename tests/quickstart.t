@@ -34,7 +34,7 @@ machine() {
 		stub $tool </dev/null
 	done
 	user 0
-	modules hwloc libcpuid jansson gsl
+	modules hwloc libcpuid jansson gsl libtracefs
 	stub autoreconf <<'END'
 touch Makefile.in config.h.in
 cat >configure <<'SCRIPT'
@@ -135,7 +135,7 @@ tune <>
 END
 
 machine
-modules hwloc jansson
+modules hwloc jansson libtracefs
 run packages
 is "$status" 0 "root, libraries missing"
 called "... exactly those are installed" <<'END'
@@ -199,6 +199,38 @@ user 0
 run
 is "$status" 77 "a system whose packages are not known"
 like "$(cat "$tmp/out")" ' libhwloc-dev ' "... is told the names of Debian"
+
+machine
+modules hwloc libcpuid jansson gsl
+run
+is "$status" 0 "a library it can do without is missing"
+called "... it is installed" <<'END'
+apt-cache show libtracefs-dev libtraceevent-dev
+apt-get install -y --no-install-recommends libtracefs-dev libtraceevent-dev
+autoreconf -fi
+configure --quiet
+make --no-print-directory -s all
+tune <>
+END
+run
+called "... once, whatever came of it" <<'END'
+make --no-print-directory -s all
+tune <>
+END
+machine
+modules hwloc libcpuid jansson gsl
+echo 'exit 100' | stub apt-get
+run
+is "$status" 0 "... that fails"
+like "$(cat "$tmp/out")" 'no program can trace' "... is no reason to stop"
+machine
+modules hwloc libcpuid jansson gsl
+user 1000
+run
+is "$status" 0 "... nor is a user who cannot install it"
+is "$(cat "$tmp/out")" "quickstart: as root, run: apt-get install -y \
+--no-install-recommends libtracefs-dev libtraceevent-dev
+quickstart: without them, no program can trace" "... who is told"
 
 machine
 rmdir "$tree/.git"

@@ -138,7 +138,7 @@ static json_t *loadavg_json(const char *root)
 			 report_number(load[1]), report_number(load[2]));
 }
 
-static const char *pid_namespace(const char *root)
+const char *settings_pid_namespace(const char *root)
 {
 	char link[sizeof(INITIAL_PID_NAMESPACE) + 8];
 	ssize_t len;
@@ -169,8 +169,9 @@ json_t *settings_container_hint(const char *root)
 
 static json_t *container_json(const char *root)
 {
-	return json_pack("{s:s?, s:o}", "pid_namespace", pid_namespace(root),
-			 "hint", settings_container_hint(root));
+	return json_pack("{s:s?, s:o}", "pid_namespace",
+			 settings_pid_namespace(root), "hint",
+			 settings_container_hint(root));
 }
 
 static json_t *knobs_json(const char *root, unsigned int cpu)

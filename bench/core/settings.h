@@ -38,4 +38,10 @@ json_t *settings_json(const char *root, unsigned int cpu);
  */
 json_t *settings_container_hint(const char *root);
 
+/*
+ * "initial", or "other": the kernel knows our processes by numbers that are not
+ * those we see. NULL: unknown.
+ */
+const char *settings_pid_namespace(const char *root);
+
 #endif
