@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <config.h>
+
+#include <errno.h>
+#include <error.h>
+
+#include "bench_report.h"
+#include "report.h"
+
+json_t *bench_options_json(const struct bench_settings *settings)
+{
+	const struct options_work *work = &settings->work;
+	json_t *threads = json_array();
+	size_t i;
+
+	for (i = 0; i < work->rows; i++)
+		json_array_append_new(
+			threads, json_integer((json_int_t)work->threads[i]));
+	return json_pack("{s:o, s:I, s:I, s:I, s:b, s:s, s:b, s:s?, s:I, s:b}",
+			 "threads", threads, "pages", (json_int_t)work->pages,
+			 "access", (json_int_t)work->access_pages, "loops",
+			 (json_int_t)work->loops, "write", work->write,
+			 "pattern", pattern_name[work->pattern], "huge",
+			 work->huge, "cpus", settings->common.cpus, "seed",
+			 (json_int_t)settings->common.seed, "quick",
+			 settings->common.quick);
+}
+
+/* The keys of a result: which row, who was measured, what, beside what. */
+struct label {
+	size_t row;
+	const char *side;   /* caller, bystanders */
+	const char *what;   /* call, page, access */
+	const char *window; /* alone, busy, stopped, quiet */
+};
+
+/* Append the summary of samples, each divided by per, to results. */
+static void add_result(json_t *results, const struct row *row,
+		       const struct label *label, const struct samples *samples,
+		       double per)
+{
+	struct summary summary;
+	json_t *result;
+
+	if (!samples->n)
+		return;
+	if (samples_summarise(samples, per, &summary) < 0)
+		error(STATUS_FAILED, errno, "results");
+	result = json_pack("{s:I, s:I, s:b, s:s, s:s, s:s}", "row",
+			   (json_int_t)label->row, "threads",
+			   (json_int_t)row->threads, "oversubscribed",
+			   row->oversubscribed, "side", label->side, "what",
+			   label->what, "window", label->window);
+	json_object_update_new(result, report_summary(&summary, "ns"));
+	json_array_append_new(results, result);
+}
+
+static void add_window(json_t *results, size_t index, const struct row *row,
+		       const struct row_window *window, const char *name,
+		       double pages)
+{
+	struct label label = { index, "caller", "call", name };
+
+	add_result(results, row, &label, &window->op, 1);
+	label.what = "page";
+	add_result(results, row, &label, &window->op, pages);
+	label.what = "access";
+	add_result(results, row, &label, &window->access, 1);
+}
+
+void bench_add_row(json_t *results, size_t index, const struct row *row,
+		   const struct options_work *work)
+{
+	struct label label = { index, "bystanders", "access", "busy" };
+	double pages = (double)work->pages;
+
+	add_window(results, index, row, &row->alone, "alone", pages);
+	add_window(results, index, row, &row->busy, "busy", pages);
+	add_window(results, index, row, &row->stopped, "stopped", pages);
+	add_result(results, row, &label, &row->busy_bystander, 1);
+	label.window = "quiet";
+	add_result(results, row, &label, &row->quiet_bystander, 1);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * bench_report: what a benchmark reports of its options and rows, in JSON, and
+ * the table made of that.
+ */
+#ifndef TLBTUNE_BENCH_REPORT_H
+#define TLBTUNE_BENCH_REPORT_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "options.h"
+#include "row.h"
+
+struct bench_settings {
+	struct options_common common;
+	struct options_work work;
+};
+
+json_t *bench_options_json(const struct bench_settings *settings);
+
+/* Append the results of a row, the index-th of the table. Exits on ENOMEM. */
+void bench_add_row(json_t *results, size_t index, const struct row *row,
+		   const struct options_work *work);
+
+/* The report for people. */
+void bench_print_text(const json_t *report, FILE *to);
+
+#endif

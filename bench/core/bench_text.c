@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <config.h>
+
+#include <string.h>
+
+#include "bench_report.h"
+#include "environment.h"
+
+/* The result with these labels, or NULL. */
+static const json_t *find(const json_t *results, size_t row, const char *side,
+			  const char *what, const char *window)
+{
+	json_t *result;
+	size_t i;
+
+	json_array_foreach(results, i, result) {
+		const char *s, *w, *in;
+		json_int_t found;
+
+		if (json_unpack(result, "{s:I, s:s, s:s, s:s}", "row", &found,
+				"side", &s, "what", &w, "window", &in) == 0 &&
+		    found == (json_int_t)row && !strcmp(s, side) &&
+		    !strcmp(w, what) && !strcmp(in, window))
+			return result;
+	}
+	return NULL;
+}
+
+static void print_number(FILE *to, int width, int digits, const json_t *value)
+{
+	if (json_is_number(value))
+		fprintf(to, " %*.*f", width, digits, json_number_value(value));
+	else
+		fprintf(to, " %*s", width, "n/a");
+}
+
+static void print_p90(FILE *to, int width, const json_t *result)
+{
+	print_number(to, width, 0, json_object_get(result, "p90"));
+}
+
+static void print_median(FILE *to, int width, int digits, const json_t *result)
+{
+	print_number(to, width, digits, json_object_get(result, "median"));
+}
+
+/* Half the interval in percent of the median. */
+static void print_spread(FILE *to, int width, const json_t *result)
+{
+	const json_t *ci95 = json_object_get(result, "ci95");
+	double median = json_number_value(json_object_get(result, "median"));
+	json_t *percent = NULL;
+
+	if (json_is_array(ci95))
+		percent =
+			json_real(50 *
+				  (json_number_value(json_array_get(ci95, 1)) -
+				   json_number_value(json_array_get(ci95, 0))) /
+				  median);
+	print_number(to, width, 1, percent);
+	json_decref(percent);
+}
+
+static void print_row(FILE *to, const json_t *results, size_t row,
+		      size_t threads)
+{
+	const char *window = threads ? "busy" : "alone";
+	const json_t *call = find(results, row, "caller", "call", window);
+	const json_t *alone = find(results, row, "caller", "call", "alone");
+
+	if (!alone)
+		return; /* interrupted before this row */
+	fprintf(to, "%6zu%c", threads,
+		json_is_true(json_object_get(alone, "oversubscribed")) ? '!' :
+									 ' ');
+	print_median(to, 10, 1, call);
+	print_spread(to, 6, call);
+	print_p90(to, 8, call);
+	print_median(to, 10, 1, alone);
+	print_median(to, 9, 1, find(results, row, "caller", "page", window));
+	print_median(to, 9, 2, find(results, row, "caller", "access", window));
+	print_median(to, 9, 2,
+		     find(results, row, "bystanders", "access", "busy"));
+	print_median(to, 9, 2,
+		     find(results, row, "bystanders", "access", "quiet"));
+	fprintf(to, " %8" JSON_INTEGER_FORMAT "\n",
+		json_integer_value(json_object_get(call, "n")));
+}
+
+static double count(const json_t *result)
+{
+	return json_number_value(json_object_get(result, "n"));
+}
+
+/* The calls that the gate kept out of the row: how many, and their cost. */
+static void print_stopped(FILE *to, const json_t *results, size_t row,
+			  size_t threads)
+{
+	const json_t *ran = find(results, row, "caller", "call", "busy");
+	const json_t *stopped = find(results, row, "caller", "call", "stopped");
+
+	if (!stopped)
+		return;
+	fprintf(to,
+		"\n%zu beside: in %.1f %% of the calls, not in the table, "
+		"a thread was stopped (preempted,\nor its CPU was halted)"
+		" just before or after; their median is",
+		threads, 100 * count(stopped) / (count(stopped) + count(ran)));
+	print_median(to, 1, 1, stopped);
+	fputs(" ns.\n", to);
+}
+
+void bench_print_text(const json_t *report, FILE *to)
+{
+	const json_t *results = json_object_get(report, "results");
+	const json_t *options = json_object_get(report, "options");
+	const json_t *threads = json_object_get(options, "threads");
+	bool oversubscribed = false;
+	json_t *value;
+	size_t i;
+
+	environment_print(json_object_get(report, "environment"), to);
+	fprintf(to,
+		"\n%s of %" JSON_INTEGER_FORMAT
+		" %spages per call, then %" JSON_INTEGER_FORMAT
+		" %s %s, one cache line a page\n\n",
+		json_string_value(json_object_get(report, "program")),
+		json_integer_value(json_object_get(options, "pages")),
+		json_is_true(json_object_get(options, "huge")) ? "2 MiB " : "",
+		json_integer_value(json_object_get(options, "access")),
+		json_string_value(json_object_get(options, "pattern")),
+		json_is_true(json_object_get(options, "write")) ? "writes" :
+								  "reads");
+	fputs("threads      caller's ns/call          alone           "
+	      "ns/access: threads  threads\n"
+	      "beside     median  \u00b1 %      p90    ns/call   ns/page"
+	      "    caller   flushed  quiet  calls\n",
+	      to);
+	json_array_foreach(threads, i, value)
+		print_row(to, results, i, (size_t)json_integer_value(value));
+	json_array_foreach(results, i, value)
+		if (json_is_true(json_object_get(value, "oversubscribed")))
+			oversubscribed = true;
+	json_array_foreach(threads, i, value)
+		print_stopped(to, results, i,
+			      (size_t)json_integer_value(value));
+	fputs("\nMedians; \u00b1 is the 95 % interval of the median over time "
+	      "blocks. Calls beside\nthreads that have a CPU each count if every "
+	      "one of these was seen to run just\nbefore and just after. "
+	      "alone: the same call while the threads are parked. quiet:\n"
+	      "the threads' access while nothing is flushed.\n",
+	      to);
+	if (oversubscribed)
+		fputs("! more threads than CPUs: they take turns, at the "
+		      "lowest priority, so that an\n  access includes "
+		      "waiting, and a call may or may not have to interrupt "
+		      "a CPU.\n",
+		      to);
+	if (json_is_true(json_object_get(report, "partial")))
+		fputs("PARTIAL: interrupted, this is what was measured until "
+		      "then.\n",
+		      to);
+}
