@@ -6,6 +6,7 @@
 # run here: the same with exit status 77.
 
 . "${top_srcdir:-.}/tests/tap.sh"
+. "$top_srcdir/tests/bad.sh"
 
 access=$top_builddir/access
 tune=$top_builddir/tune
@@ -14,34 +15,6 @@ simulate=$top_builddir/tests/simulate
 deny=$top_builddir/tests/deny
 mkdir "$tmp/in" "$tmp/work"
 cd "$tmp/work" || exit 1
-
-# verdict WANTED REGEX NAME: of status, out and err.
-verdict() {
-	problem=
-	[ "$status" -eq "$1" ] || problem="status $status, wanted $1"
-	[ "$(wc -l <"$tmp/err")" -eq 1 ] || problem="$problem; not one line"
-	grep -Eq "^(.*/)?(access|tune|mprotect): " "$tmp/err" ||
-		problem="$problem; the program is not named"
-	grep -Eq -e "$2" "$tmp/err" || problem="$problem; no match of '$2'"
-	[ ! -s "$tmp/out" ] || problem="$problem; prints a result"
-	[ -z "$(ls -A)" ] || problem="$problem; leaves $(ls -A)"
-	[ -z "$problem" ] || {
-		diag "$problem"
-		diag "$(cat "$tmp/err")"
-	}
-	is "$problem" '' "$3"
-}
-
-# bad STATUS REGEX COMMAND...
-bad() {
-	wanted=$1
-	regex=$2
-	shift 2
-	"$@" </dev/null >"$tmp/out" 2>"$tmp/err"
-	status=$?
-	name=$(echo "$*" | sed "s|$top_builddir/||g; s|$tmp/||g")
-	verdict "$wanted" "$regex" "$name"
-}
 
 # Options. What is common to all programs is in tests/options.c.
 bad 2 '-n: .*integer from 1' "$mprotect" -n 0

@@ -5,6 +5,7 @@
 # line, and whatever happens to it while it writes, the database is whole.
 
 . "${top_srcdir:-.}/tests/tap.sh"
+. "$top_srcdir/tests/bad.sh"
 
 models=$top_builddir/models
 tune=$top_builddir/tune
@@ -152,33 +153,10 @@ ok '... stays one' test -L link.json
 is "$("$query" far/real.json records)" 2 '... and leads to the result'
 rm -rf far link.json
 
-# verdict WANTED REGEX NAME: of status, out and err.
-verdict() {
-	problem=
-	[ "$status" -eq "$1" ] || problem="status $status, wanted $1"
-	[ "$(wc -l <"$tmp/err")" -eq 1 ] || problem="$problem; not one line"
-	grep -Eq '^(.*/)?(models|tlb-models): ' "$tmp/err" ||
-		problem="$problem; the program is not named"
-	grep -Eq -e "$2" "$tmp/err" || problem="$problem; no match of '$2'"
-	[ ! -s "$tmp/out" ] || problem="$problem; prints a result"
-	[ "$(files)" = "$were" ] || problem="$problem; leaves $(files)"
-	[ "$(cat "$mine")" = "$before" ] || problem="$problem; changes a database"
-	[ -z "$problem" ] || {
-		diag "$problem"
-		diag "$(cat "$tmp/err")"
-	}
-	is "$problem" '' "$3"
-}
-
-# bad STATUS REGEX COMMAND...
-bad() {
-	wanted=$1
-	regex=$2
-	shift 2
-	"$@" </dev/null >"$tmp/out" 2>"$tmp/err"
-	status=$?
-	verdict "$wanted" "$regex" \
-		"$(echo "$*" | sed "s|$top_builddir/||g; s|$tmp/||g")"
+# leftovers: how the files or the database differ from what they were.
+leftovers() {
+	[ "$(files)" = "$were" ] || files
+	[ "$(cat "$mine")" = "$before" ] || echo "another database"
 }
 
 # Bad databases, wherever they are named. good.json is one that is not.
