@@ -9,6 +9,7 @@
 . "$top_srcdir/tests/bad.sh"
 
 access=$top_builddir/access
+compare=$top_builddir/compare
 tune=$top_builddir/tune
 mprotect=$top_builddir/mprotect
 simulate=$top_builddir/tests/simulate
@@ -133,6 +134,37 @@ else
 	chmod 0 $in/secret.json
 	from 'secret.json' $in/secret.json
 fi
+
+# Files for compare.
+"$tune" --from $in/good.json --format json -o $in/report.json
+sed 's/"unit": "ns"/"unit": 1/' $in/report.json >$in/unit.json
+sed 's/"schema": 1/"schema": 99/' $in/report.json >$in/report-99.json
+sed 's/"program": "tune"/"program": "access"/' $in/report.json >$in/other.json
+sed 's/"results": \[/"results": 1, "x": [/' $in/report.json >$in/results.json
+sed 's/"options":/"choices":/' $in/report.json >$in/options.json
+bad 2 'expected two arguments' "$compare"
+bad 2 'expected two arguments' "$compare" $in/report.json
+bad 2 "got 'c.json' as well" "$compare" a.json b.json c.json
+bad 2 "cannot read 'nowhere'|nowhere" "$compare" nowhere $in/report.json
+bad 2 'one run on each side or at least 4, got 2 and 1' \
+	"$compare" a.json,b.json c.json
+bad 2 'report.json is of tune, .*other.json of access' \
+	"$compare" $in/report.json $in/other.json
+bad 2 'unit.json: results\[[0-9]+\]: expected labels' \
+	"$compare" $in/report.json $in/unit.json
+bad 2 'schema 1, got 99' "$compare" $in/report.json $in/report-99.json
+bad 2 'results.json: expected a JSON report with results' \
+	"$compare" $in/report.json $in/results.json
+bad 2 'options.json: options and environment' \
+	"$compare" $in/report.json $in/options.json
+bad 2 'truncated.json:[0-9]+: expected a JSON report' \
+	"$compare" $in/truncated.json $in/report.json
+bad 2 'foreign.json: expected a JSON report' \
+	"$compare" $in/foreign.json $in/foreign.json
+bad 2 '--fail-above: .*number from 0' "$compare" --fail-above -5 a.json b.json
+bad 2 '--fail-above: .*number' "$compare" --fail-above '5 %' a.json b.json
+bad 2 'unrecognized option .*--seed' "$compare" --seed 1 a.json b.json
+bad 2 'cannot write' "$compare" $in/report.json $in/report.json -o no/such/file
 
 # A limit on the size of files: an error, and nothing half-written.
 if [ -z "${SANITIZER-}" ]; then

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * data/schema.json describes what is in data/ and what access, mprotect and
- * tune print, every member of it; and what it is checked with here can fail.
+ * data/schema.json describes what is in data/ and what access, compare,
+ * mprotect and tune print, every member of it; and what it is checked with here
+ * can fail.
  */
 #include <config.h>
 
@@ -343,6 +344,12 @@ static void test_reports(const json_t *schema)
 		report(schema, "tune", command);
 		free(command);
 	}
+	report(schema, "compare",
+	       "cd \"${TMPDIR:-/tmp}\" && \"$top_builddir/tests/simulate\" "
+	       ">simulated-$$.json && \"$top_builddir/tune\" --from "
+	       "simulated-$$.json --format json -o simulated-$$.json && "
+	       "\"$top_builddir/compare\" simulated-$$.json simulated-$$.json "
+	       "--format json; rm -f simulated-$$.json");
 	report(schema, "tune",
 	       "\"$top_builddir/tune\" --quick --verify --format json");
 }

@@ -68,8 +68,7 @@ static json_t *clock_json(const struct clock *clock)
 			 report_number(clock->drift_ppm));
 }
 
-json_t *report_new(const char *program, bool partial, json_t *options,
-		   const struct clock *clock, json_t *environment)
+json_t *report_date(void)
 {
 	time_t now = time(NULL);
 	struct tm utc;
@@ -77,11 +76,17 @@ json_t *report_new(const char *program, bool partial, json_t *options,
 
 	gmtime_r(&now, &utc);
 	strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%SZ", &utc);
-	return json_pack("{s:i, s:s, s:s, s:s, s:b, s:o, s:o, s:o}", "schema",
+	return json_string(date);
+}
+
+json_t *report_new(const char *program, bool partial, json_t *options,
+		   const struct clock *clock, json_t *environment)
+{
+	return json_pack("{s:i, s:s, s:s, s:o, s:b, s:o, s:o, s:o}", "schema",
 			 REPORT_SCHEMA, "program", program, "version",
-			 PACKAGE_VERSION, "date", date, "partial", partial,
-			 "options", options, "clock", clock_json(clock),
-			 "environment", environment);
+			 PACKAGE_VERSION, "date", report_date(), "partial",
+			 partial, "options", options, "clock",
+			 clock_json(clock), "environment", environment);
 }
 
 /* CSV ------------------------------------------------------------------ */

@@ -29,6 +29,9 @@ json_t *report_estimate(const struct estimate *estimate);
  */
 json_t *report_summary(const struct summary *summary, const char *unit);
 
+/* Now, UTC, "2026-11-30T21:36:37Z". NULL on ENOMEM. */
+json_t *report_date(void);
+
 /*
  * {"schema", "program", "version", "date", "partial", "options", "clock",
  * "environment"}; takes over the references to options and environment. The
