@@ -33,6 +33,9 @@ bad 2 '--max-time: .*number' "$tune" --max-time soon
 bad 2 '--max-time: .*number' "$tune" --max-time 0x10
 bad 2 '--max-time: .*number' "$tune" --max-time nan
 bad 2 '--seed: ' "$tune" --seed 1.5
+bad 2 "--root: .*directory, got 'no/such'" "$tune" --root no/such
+bad 2 "--root: .*directory" "$tune" --root /etc/passwd
+bad 2 '--knob: .*without --from' "$tune" --knob --from x.json
 bad 2 "option.*'n'|invalid option" "$tune" -n 33
 bad 2 '--verify' "$tune" --verify --from x.json
 bad 2 '--cpus' "$tune" --cpus 0 --from x.json
@@ -101,6 +104,8 @@ sed 's/"op":/"opera":/' $in/good.json >$in/member.json
 sed 's/"reach": *\[/"reach":[[0, 16, "x", 1],/' $in/good.json >$in/type.json
 sed 's/"seq",16,/"seq",17,/' $in/good.json >$in/one-set.json
 sed 's/"search": *\[.*"op"/"search":[],"op"/' $in/good.json >$in/no-search.json
+sed 's/"both": *\[\]/"both":[[0, 1, 1, 5]]/' $in/good.json >$in/both.json
+sed 's/"in_force": *null/"in_force":-1/' $in/good.json >$in/in-force.json
 
 from "cannot read 'nowhere'|nowhere" nowhere
 from "$in" $in
@@ -126,6 +131,8 @@ from 'record.refill\[' $in/pattern.json
 from 'record.op' $in/member.json
 from 'record.reach\[0\]' $in/type.json
 from 'no-search.json.*search' $in/no-search.json
+from 'record.both\[0\]: expected .*page ns' $in/both.json
+from 'record.in_force: expected pages' $in/in-force.json
 from 'cannot write' $in/good.json -o no/such/file
 if [ "$(id -u)" -eq 0 ]; then
 	skip 1 'root reads every file'

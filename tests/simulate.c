@@ -5,7 +5,9 @@
  *
  * Keys: a b c_i c_f (ns), r (ns/page of a chase; random and seq cost a fifth),
  * ceiling, entries (pages), empties (1: INVLPG empties the TLB), drift (of
- * c_i), blocks, seed.
+ * c_i), blocks, seed; knob (1: both ways at every size, 2: by a knob without
+ * effect), knob_c_i (what c_i is then; 0: the same), in_force (pages; -1: the
+ * ceiling).
  */
 #include <config.h>
 
@@ -21,7 +23,7 @@
 
 struct parameters {
 	double a, b, c_i, c_f, r, ceiling, entries, empties, drift, blocks,
-		seed;
+		seed, knob, knob_c_i, in_force;
 };
 
 static double *parameter(struct parameters *p, const char *name, size_t len)
@@ -41,6 +43,9 @@ static double *parameter(struct parameters *p, const char *name, size_t len)
 		{ "drift", &p->drift },
 		{ "blocks", &p->blocks },
 		{ "seed", &p->seed },
+		{ "knob", &p->knob },
+		{ "knob_c_i", &p->knob_c_i },
+		{ "in_force", &p->in_force },
 	};
 	size_t i;
 
@@ -120,6 +125,62 @@ static void add_set(const struct parameters *p, unsigned int w,
 	free(sizes);
 }
 
+/* One run at sizes up to 512 with the knob at ceiling. */
+static void run_with(const struct parameters *p, unsigned int ceiling,
+		     gsl_rng *rng, struct sim_run *run)
+{
+	static const unsigned int sizes[] = { 1,  2,   4,   8,	 16,  32,
+					      64, 128, 192, 256, 384, 512 };
+	const struct sim_noise noise = {
+		.sd = 0.03,
+		.outliers = 0.01,
+		.outlier_min_ns = 2000,
+		.outlier_max_ns = 20000,
+	};
+	const struct sim_kernel kernel = {
+		.a = p->a,
+		.b = p->b,
+		.c_i = p->knob_c_i > 0 ? p->knob_c_i : p->c_i,
+		.c_f = p->c_f,
+		.ceiling = ceiling,
+	};
+	const struct sim_plan plan = {
+		.seconds = 3,
+		.blocks = 14,
+		.samples = 40,
+		.n_sizes = sizeof(sizes) / sizeof(*sizes),
+		.sizes = sizes,
+	};
+
+	sim_measure(&kernel, &noise, &plan, rng, run);
+}
+
+static void add_both(const struct parameters *p, gsl_rng *rng,
+		     struct record *record)
+{
+	unsigned int stuck = (unsigned int)p->ceiling;
+	struct sim_run page, full;
+	size_t i;
+
+	run_with(p, p->knob > 1 ? stuck : SIM_NO_CEILING, rng, &page);
+	run_with(p, p->knob > 1 ? stuck : 0, rng, &full);
+	for (i = 0; i < page.n_op; i++) {
+		const struct both_point point = {
+			.block = page.op[i].block,
+			.n = page.op[i].n,
+			.count = page.op[i].count,
+			.page_ns = page.op[i].ns,
+			.full_ns = full.op[i].ns,
+		};
+
+		if (record_append(&record->both, &record->n_both, &point, 1,
+				  sizeof(point)) < 0)
+			error(1, errno, "record");
+	}
+	sim_free(&page);
+	sim_free(&full);
+}
+
 /* A curve with knees at 64 pages and at entries. */
 static void add_reach(const struct parameters *p, gsl_rng *rng,
 		      struct record *record)
@@ -159,13 +220,14 @@ int main(int argc, char **argv)
 		.entries = 2048,
 		.blocks = 20,
 		.seed = 1,
+		.in_force = -1,
 	};
 	static const unsigned int sets[] = { 16, 64, 256, 1024, 2048 };
 	const struct clock clock = { .source = CLOCK_SOURCE_TSC,
 				     .why = "simulated",
 				     .ns_per_tick = 1 };
 	gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-	struct record record = { 0 };
+	struct record record = RECORD_EMPTY;
 	json_t *report;
 	size_t i;
 	int pattern;
@@ -178,6 +240,9 @@ int main(int argc, char **argv)
 				&record);
 	if (p.entries > 0)
 		add_reach(&p, rng, &record);
+	if (p.knob > 0)
+		add_both(&p, rng, &record);
+	record.in_force = (int)p.in_force;
 	report =
 		report_new("tune", false, json_object(), &clock, json_object());
 	if (!report ||

@@ -105,6 +105,30 @@ is "$(get choice.factor)" null 'E unknown: no factor'
 covers fit.c_i 40 '... but the costs'
 is "$(get tlb.last_level_entries.estimate)" null '... and no E, not 0'
 
+# With a knob: both ways at every size, and the estimate without it checked.
+ok 'a simulated kernel with a knob' derive knob=1 seed=5
+is "$(get both.verdict)" agrees 'the estimate without the knob agrees with it'
+covers both.c_i 40 'c_i with the knob'
+covers both.c_f 215 'c_f with the knob'
+covers both.a 1000 'a with the knob'
+covers both.b 15 'b with the knob'
+holds "$(get choice.extrapolated) < 0.01" 'then no size is extrapolated'
+like "$("$tune" --from record.json)" 'both ways at every size' 'and printed'
+derive knob=1 knob_c_i=60 seed=5
+is "$(get both.verdict)" disagrees 'a knob that shows other costs'
+like "$("$tune" --from record.json)" 'DISAGREES.*c_i' '... is reported'
+derive knob=2 seed=5
+is "$(get both.verdict)" 'no effect' 'a knob that moves nothing'
+covers fit.c_i 40 '... leaves the costs as they were'
+is "$(get choice.factor)" 4 '... and the choice'
+derive
+is "$(get both)" null 'without a knob there is no such thing'
+# A ceiling in force that cannot be measured at is set to another one first.
+derive knob=1 in_force=0
+is "$(get choice.regret_in_force.pages)" 0 'the ceiling in force, not that set'
+holds "$(get choice.regret_in_force.worst) > $(get choice.regret_choice.worst)" \
+	'its regret'
+
 # CSV has as many fields in each line, whatever is unknown.
 "$tune" --from record.json --format csv >out.csv
 is "$(awk -F, '{ print NF }' out.csv | sort -u | wc -l)" 1 'CSV is a table'

@@ -166,18 +166,33 @@ static double mean_value(const struct mean *mean)
 	return mean->n ? mean->sum / (double)mean->n : NAN;
 }
 
+/* True if the costs with the knob are to be relied on. */
+static bool knows_both(const struct findings *findings)
+{
+	return findings->both.verdict == BOTH_AGREES ||
+	       findings->both.verdict == BOTH_DISAGREES;
+}
+
 static void resample(const struct findings *findings, const size_t *pick,
 		     struct cost_model *model)
 {
+	const struct both *both = &findings->both;
 	const struct fit *fit = &findings->fit;
 	struct mean a = { 0 }, b = { 0 }, c_i = { 0 }, c_f = { 0 };
 	size_t i, set, n_sets = model->n_sets;
 	int pattern;
 
 	for (i = 0; i < fit->n_blocks; i++) {
+		size_t at = pick ? pick[i] : i;
+		/* What was seen at every n, both ways, is extrapolated to none.
+		 */
 		const struct block_fit *block =
-			&fit->blocks[pick ? pick[i] : i];
+			knows_both(findings) ?
+				&both->blocks[at % both->n_blocks] :
+				&fit->blocks[at];
 
+		if (knows_both(findings) && !pick && i >= both->n_blocks)
+			break;
 		add(&a, block->a);
 		add(&b, block->b);
 		add(&c_i, block->c_i);
@@ -251,16 +266,21 @@ out:
 	return status;
 }
 
-static int derive_choice(struct findings *out, uint64_t seed)
+static int derive_choice(const struct record *record, struct findings *out,
+			 uint64_t seed)
 {
+	out->pages_in_force = record->in_force < 0 ?
+				      out->step.ceiling :
+				      (unsigned int)record->in_force;
 	out->grid = choice_grid(out->entries);
 	out->choice = choice_make(&out->model, &out->grid, out->entries);
 	out->in_force =
-		choice_regret(&out->model, &out->grid, out->step.ceiling);
+		choice_regret(&out->model, &out->grid, out->pages_in_force);
 	out->stock =
 		choice_regret(&out->model, &out->grid, DERIVE_STOCK_CEILING);
+	out->measured = knows_both(out) ? COST_CLAMP : out->step.ceiling;
 	out->extrapolated =
-		choice_extrapolated(&out->model, &out->grid, out->step.ceiling);
+		choice_extrapolated(&out->model, &out->grid, out->measured);
 	return bootstrap(out, seed);
 }
 
@@ -389,11 +409,23 @@ static int derive_reach(const struct record *record, struct findings *out)
 	return 0;
 }
 
+/* What the knob says of the costs; nothing where there was none. */
+static int derive_both(const struct record *record, struct findings *out)
+{
+	if (both_fit(record->both, record->n_both, &out->both) < 0 &&
+	    errno != EINVAL)
+		return -1;
+	both_check(&out->both, &out->costs.a, &out->costs.b, &out->costs.c_i,
+		   &out->costs.c_f);
+	return 0;
+}
+
 static int derive_costs(const struct record *record, struct findings *out)
 {
 	if (estimate_fit(record->op, record->n_op, &out->step, &out->fit) < 0)
 		return -1;
-	if (derive_refills(record, out) < 0 || derive_repeat(out) < 0)
+	if (derive_refills(record, out) < 0 || derive_repeat(out) < 0 ||
+	    derive_both(record, out) < 0)
 		return -1;
 	out->page_flush_empties_tlb = estimate_page_flush_empties_tlb(
 		record->refill, record->n_refill);
@@ -444,7 +476,7 @@ int derive(const struct record *record, uint64_t seed, struct findings *out)
 			      "is relative, could not be measured";
 		return 0;
 	}
-	if (derive_choice(out, seed) < 0)
+	if (derive_choice(record, out, seed) < 0)
 		goto fail;
 	return 0;
 fail:
@@ -461,6 +493,7 @@ void derive_free(struct findings *findings)
 	free(findings->model.w);
 	free(findings->model.step);
 	estimate_fit_free(&findings->fit);
+	both_free(&findings->both);
 	*findings = (struct findings){ 0 };
 	errno = error;
 }

@@ -41,7 +41,8 @@ struct findings {
 	struct costs {
 		struct estimate a, b, c_i, c_f;
 	} costs;
-	struct refill *refill;	/* [n_refill], by pattern then w; w = 0 first */
+	struct both both;      /* the same costs, where a knob could be moved */
+	struct refill *refill; /* [n_refill], by pattern then w; w = 0 first */
 	struct estimate *pages; /* [n_refill] break-even */
 	size_t n_refill;
 	struct check *check; /* [n_check] */
@@ -51,9 +52,11 @@ struct findings {
 	struct cost_model model;
 	struct choice_grid grid;
 	struct choice choice;
-	struct regret in_force, stock; /* step.ceiling; 33 pages */
+	struct regret in_force, stock; /* pages_in_force; 33 pages */
+	unsigned int pages_in_force;
 	double agreement; /* share of bootstraps with the same factor */
 	double pages_lo, pages_hi; /* their middle 95 % of ceilings */
+	unsigned int measured;	   /* pages, the largest timed page by page */
 	double extrapolated;	   /* share of the grid's cells */
 };
 

@@ -28,4 +28,11 @@ void explain_text(const json_t *report, FILE *to);
 json_t *explain_tlb_json(const struct reach *reach);
 void explain_tlb_text(const json_t *tlb, const char *heading, FILE *to);
 
+/* What was measured by moving the knob, the member both; null without one. */
+json_t *explain_both_json(const struct both *both);
+void explain_both_text(const json_t *both, FILE *to);
+
+/* The member knob of a report, for people. */
+void explain_knob_text(const json_t *report, FILE *to);
+
 #endif

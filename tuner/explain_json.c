@@ -145,7 +145,7 @@ static json_t *choice_json(const struct findings *findings)
 		"minimax", "entries", (json_int_t)findings->entries,
 		"regret_choice", regret_json(&choice->regret, choice->pages),
 		"regret_in_force",
-		regret_json(&findings->in_force, findings->step.ceiling),
+		regret_json(&findings->in_force, findings->pages_in_force),
 		"regret_stock",
 		regret_json(&findings->stock, DERIVE_STOCK_CEILING),
 		"regret_best_pages",
@@ -270,6 +270,8 @@ int explain_json(json_t *report, const struct record *record,
 	if (json_object_set_new(report, "tlb",
 				explain_tlb_json(&findings->reach)) < 0 ||
 	    json_object_set_new(report, "fit", fit_json(findings)) < 0 ||
+	    json_object_set_new(report, "both",
+				explain_both_json(&findings->both)) < 0 ||
 	    json_object_set_new(report, "break_even",
 				break_even_json(findings)) < 0 ||
 	    json_object_set_new(report, "choice", choice_json(findings)) < 0 ||

@@ -141,6 +141,7 @@ static void print_ceiling(const json_t *report, FILE *to)
 {
 	const json_t *ceiling =
 		json_object_get(json_object_get(report, "fit"), "ceiling");
+	double in_force = number(json_object_get(report, "record"), "in_force");
 	double pages = number(ceiling, "estimate");
 
 	if (!isfinite(pages)) {
@@ -148,15 +149,21 @@ static void print_ceiling(const json_t *report, FILE *to)
 			json_string_value(json_object_get(ceiling, "step")));
 		return;
 	}
+	if (isfinite(in_force))
+		fprintf(to,
+			"Ceiling in force: %.0f pages; set to another one to "
+			"measure both of its sides\n",
+			in_force);
 	fprintf(to,
-		"Ceiling in force: %.0f pages (with one page more the call "
+		"Ceiling %s: %.0f pages (with one page more the call "
 		"takes %.0f ns %s)\n\n",
-		pages, fabs(number(ceiling, "height_ns")),
+		isfinite(in_force) ? "while measuring" : "in force", pages,
+		fabs(number(ceiling, "height_ns")),
 		number(ceiling, "height_ns") < 0 ? "more" : "less");
 }
 
 /* What of the kernel could be set, or why nothing can. */
-static void print_knob(const json_t *report, FILE *to)
+void explain_knob_text(const json_t *report, FILE *to)
 {
 	const json_t *knob = json_object_get(report, "knob");
 	const char *kind = json_string_value(json_object_get(knob, "kind"));
@@ -356,8 +363,9 @@ void explain_text(const json_t *report, FILE *to)
 	explain_tlb_text(json_object_get(report, "tlb"), "TLB, measured", to);
 	print_cpuid(report, to);
 	print_ceiling(report, to);
-	print_knob(report, to);
+	explain_knob_text(report, to);
 	print_costs(report, to);
+	explain_both_text(json_object_get(report, "both"), to);
 	print_break_even(report, to);
 	print_choice(report, to);
 	print_verify(report, to);

@@ -10,6 +10,7 @@
 #define TLBTUNE_MEASURE_H
 
 #include "clock.h"
+#include "knob.h"
 #include "plan.h"
 #include "record.h"
 
@@ -41,6 +42,16 @@ struct reach_plan {
 #define REACH_BLOCKS 7
 #define REACH_PAGES 16384
 
+/* Both ways at every size, by moving a knob (both.h). */
+struct both_plan {
+	const char *root; /* below which the knob is; its journal is written */
+	enum knob_kind kind;
+	unsigned int blocks;
+	double seconds; /* for all blocks */
+};
+
+#define BOTH_BLOCKS 14
+
 /* Pages for reach_plan.flush, as far as a search has found the ceiling. */
 unsigned int measure_flush(const struct step *step);
 
@@ -55,5 +66,8 @@ int measure_reach(const struct measure *measure, const struct reach_plan *plan,
 		  struct reach_point **points, size_t *n, char **why);
 int measure_blocks(const struct measure *measure, const struct plan *plan,
 		   struct record *record, char **why);
+/* Leaves the knob moved. */
+int measure_both(const struct measure *measure, const struct both_plan *plan,
+		 struct record *record, char **why);
 
 #endif

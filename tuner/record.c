@@ -11,6 +11,7 @@
 
 #include "record.h"
 #include "report.h"
+#include "text.h"
 
 /* What a run can at most have measured; larger numbers are a foreign file. */
 #define MAX_BLOCK 100000
@@ -43,7 +44,8 @@ void record_free(struct record *record)
 	free(record->refill);
 	free(record->reach);
 	free(record->held_out);
-	*record = (struct record){ 0 };
+	free(record->both);
+	*record = (struct record)RECORD_EMPTY;
 }
 
 /* to JSON: every point is an array, in the order of record_columns -------- */
@@ -114,19 +116,38 @@ static json_t *held_out_json(const struct record *record)
 	return list;
 }
 
+static json_t *both_json(const struct record *record)
+{
+	json_t *list = json_array();
+	size_t i;
+
+	for (i = 0; i < record->n_both; i++) {
+		const struct both_point *p = &record->both[i];
+
+		json_array_append_new(
+			list,
+			json_pack("[i, i, i, o, o]", (int)p->block, (int)p->n,
+				  (int)p->count, report_number(p->page_ns),
+				  report_number(p->full_ns)));
+	}
+	return list;
+}
+
 json_t *record_json(const struct record *record)
 {
 	const struct reaccess *r = &record->reaccess;
 
-	return json_pack("{s:o, s:{s:o, s:o, s:o, s:o}, s:o, s:o, s:o, s:o}",
-			 "search", op_json(record->search, record->n_search),
-			 "reaccess", "warm_ns", report_number(r->warm_ns),
-			 "small_ns", report_number(r->small_ns), "large_ns",
-			 report_number(r->large_ns), "noise_ns",
-			 report_number(r->noise_ns), "op",
-			 op_json(record->op, record->n_op), "refill",
-			 refill_json(record), "reach", reach_json(record),
-			 "held_out", held_out_json(record));
+	return json_pack(
+		"{s:o, s:{s:o, s:o, s:o, s:o}, s:o, s:o, s:o, s:o, s:o, s:o}",
+		"search", op_json(record->search, record->n_search), "reaccess",
+		"warm_ns", report_number(r->warm_ns), "small_ns",
+		report_number(r->small_ns), "large_ns",
+		report_number(r->large_ns), "noise_ns",
+		report_number(r->noise_ns), "op",
+		op_json(record->op, record->n_op), "refill",
+		refill_json(record), "reach", reach_json(record), "held_out",
+		held_out_json(record), "both", both_json(record), "in_force",
+		text_index_json(record->in_force));
 }
 
 /* from JSON ------------------------------------------------------------- */
@@ -228,6 +249,17 @@ static bool read_held_out(const json_t *row, void *out)
 	       get_ns(row, 5, &p->difference_ns);
 }
 
+static bool read_both(const json_t *row, void *out)
+{
+	struct both_point *p = out;
+
+	return json_array_size(row) == 5 && get_block(row, &p->block) &&
+	       get_integer(row, 1, 1, MAX_PAGES, &p->n) &&
+	       get_integer(row, 2, 1, MAX_COUNT, &p->count) &&
+	       get_ns(row, 3, &p->page_ns) && p->page_ns >= MIN_OP_NS &&
+	       get_ns(row, 4, &p->full_ns) && p->full_ns >= MIN_OP_NS;
+}
+
 /* Read all elements of one member into *array[*count]. */
 static int read_member(const json_t *json, const char *member,
 		       const char *columns,
@@ -267,18 +299,35 @@ static double optional_ns(const json_t *value)
 	return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
+/* Reports from before there was a knob lack it. */
+static int load_in_force(const json_t *json, struct record *record, char **why)
+{
+	json_int_t pages = json_integer_value(json);
+
+	if (!json || json_is_null(json))
+		return 0;
+	if (!json_is_integer(json) || pages < 0 || pages > INT_MAX) {
+		*why = strdup("record.in_force: expected pages or null");
+		return -1;
+	}
+	record->in_force = (int)pages;
+	return 0;
+}
+
 int record_load(const json_t *json, struct record *record, char **why)
 {
 	static const char op_columns[] = "block, pages, count, ns";
 	const json_t *reaccess = json_object_get(json, "reaccess");
 
-	*record = (struct record){ 0 };
+	*record = (struct record)RECORD_EMPTY;
 	*why = NULL;
 	if (!json_is_object(json)) {
 		*why = strdup("record: expected an object (is this a report "
 			      "of tune?)");
 		return -1;
 	}
+	if (load_in_force(json_object_get(json, "in_force"), record, why) < 0)
+		return -1;
 	record->reaccess = (struct reaccess){
 		.warm_ns = optional_ns(json_object_get(reaccess, "warm_ns")),
 		.small_ns = optional_ns(json_object_get(reaccess, "small_ns")),
@@ -300,7 +349,12 @@ int record_load(const json_t *json, struct record *record, char **why)
 	    read_member(json, "held_out",
 			"block, pattern, pages, flushed pages, count, ns",
 			read_held_out, &record->held_out, &record->n_held_out,
-			sizeof(*record->held_out), why) < 0) {
+			sizeof(*record->held_out), why) < 0 ||
+	    /* Reports from before there was a knob lack it. */
+	    (json_object_get(json, "both") &&
+	     read_member(json, "both", "block, pages, count, page ns, full ns",
+			 read_both, &record->both, &record->n_both,
+			 sizeof(*record->both), why) < 0)) {
 		record_free(record);
 		return -1;
 	}

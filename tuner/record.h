@@ -9,6 +9,7 @@
 
 #include <jansson.h>
 
+#include "both.h"
 #include "estimate.h"
 #include "reach.h"
 
@@ -34,7 +35,20 @@ struct record {
 	size_t n_reach;
 	struct held_out_point *held_out; /* [n_held_out] */
 	size_t n_held_out;
+	struct both_point *both; /* [n_both] where a knob could be moved */
+	size_t n_both;
+	/*
+	 * the ceiling in force, pages, where another one was set for measuring;
+	 * else -1: it is the one that the search finds
+	 */
+	int in_force;
 };
+
+/* A record of nothing. */
+#define RECORD_EMPTY                                                           \
+	{                                                                      \
+		.in_force = -1                                                 \
+	}
 
 /* Append n elements of size bytes to *array[*count]. 0, or -1 with ENOMEM. */
 int record_append(void *array, size_t *count, const void *more, size_t n,

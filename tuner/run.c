@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <config.h>
+
+#include <errno.h>
+#include <error.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "environment.h"
+#include "identity.h"
+#include "interrupt.h"
+#include "knobjson.h"
+#include "measure.h"
+#include "place.h"
+#include "plan.h"
+#include "report.h"
+#include "run.h"
+#include "tlb.h"
+
+#define BLOCKS 28
+#define DERIVE_SECONDS 0.5 /* kept back for what follows the measuring */
+#define REACH_SHARE 0.25   /* of the time, at most, unless that is too short */
+#define REACH_SECONDS_MIN 0.15 /* a block */
+#define BOTH_SHARE 0.35	       /* of what is left for the costs, with a knob */
+
+/* Working sets that --verify measures and no fit sees, pages. */
+static const unsigned int held_out[] = { 40, 160, 640 };
+
+static void show_progress(const char *part)
+{
+	if (isatty(STDERR_FILENO))
+		fprintf(stderr, "\r%s\033[K", part);
+}
+
+/* Exit because a part failed; why NULL: it has been said. */
+__attribute__((noreturn)) static void fail(const char *why)
+{
+	show_progress("");
+	if (why)
+		error(STATUS_CANNOT_RUN, 0, "%s", why);
+	exit(STATUS_CANNOT_RUN);
+}
+
+/* E as far as it is known by now. */
+static double entries(const struct record *record)
+{
+	struct reach reach;
+
+	if (record->n_reach == 0 ||
+	    reach_find(record->reach, record->n_reach, &reach) < 0)
+		return NAN;
+	return reach.last.value;
+}
+
+/* The ceiling, and the reach of the TLB. */
+static void measure_tlb(const struct tune_options *options,
+			const struct measure *measure, struct record *record,
+			struct step *step)
+{
+	struct reach_plan reach = {
+		.memory = REACH_4K,
+		.pattern = PATTERN_CHASE,
+		.pages = REACH_PAGES,
+		.blocks = REACH_BLOCKS,
+		.seconds = fmax(REACH_SECONDS_MIN,
+				options->max_time * REACH_SHARE / REACH_BLOCKS),
+	};
+	char *why = NULL;
+
+	show_progress("ceiling in force ...");
+	if (measure_search(measure, record, step, &why) < 0)
+		fail(why);
+	show_progress("reach of the TLB ...");
+	reach.flush = measure_flush(step);
+	if (!*measure->stop && measure_reach(measure, &reach, &record->reach,
+					     &record->n_reach, &why) < 0)
+		fail(why);
+}
+
+/* The costs, in so many seconds. */
+static void measure_costs(const struct tune_options *options,
+			  const struct measure *measure,
+			  const struct step *step, double seconds,
+			  struct record *record)
+{
+	struct plan plan;
+	char *why = NULL;
+
+	show_progress("costs ...");
+	if (plan_open(&plan, step->ceiling, entries(record)) < 0)
+		error(STATUS_FAILED, errno, "plan");
+	plan.blocks = BLOCKS;
+	plan.seconds = seconds;
+	if (options->verify) {
+		plan.held_out = held_out;
+		plan.n_held_out = sizeof(held_out) / sizeof(*held_out);
+	}
+	if (measure_blocks(measure, &plan, record, &why) < 0)
+		fail(why);
+	plan_close(&plan);
+}
+
+static void measure_all(const struct tune_options *options,
+			struct session *session, const struct measure *measure,
+			struct record *record)
+{
+	const struct clock *clock = measure->clock;
+	uint64_t start = clock_now(clock);
+	double left, both;
+	struct step step;
+	char *why;
+
+	if (session_begin(session, record, &why) < 0)
+		fail(why);
+	measure_tlb(options, measure, record, &step);
+	left = options->max_time - DERIVE_SECONDS -
+	       clock_seconds(clock, start, clock_now(clock));
+	both = session->locked ? BOTH_SHARE * left : 0;
+	if (step.kind == STEP_FOUND && !*measure->stop)
+		measure_costs(options, measure, &step, left - both, record);
+	if (session->locked)
+		show_progress("costs, with the knob ...");
+	if (session_measure_both(session, measure, both, record, &why) < 0)
+		fail(why);
+	show_progress("");
+}
+
+/* What CPUID says of E on this CPU, to stand beside what is measured. */
+static json_t *cpuid_json(void)
+{
+	struct identity identity;
+	struct tlb_info info;
+	json_t *json;
+
+	identity_read(&identity_live, &identity);
+	tlb_decode(&identity_live, &identity, &info);
+	json = json_pack("{s:o, s:s, s:s?}", "last_level_entries",
+			 info.entries < 0 ? json_null() :
+					    json_integer(info.entries),
+			 "confidence", tlb_confidence_name[info.confidence],
+			 "why", info.why);
+	tlb_free(&info);
+	return json;
+}
+
+static json_t *options_json(const struct tune_options *options)
+{
+	return json_pack("{s:o, s:b, s:s?, s:I, s:b}", "max_time",
+			 json_real(options->max_time), "verify",
+			 options->verify, "cpus", options->common.cpus, "seed",
+			 (json_int_t)options->common.seed, "quick",
+			 options->common.quick);
+}
+
+json_t *run_measure(const struct tune_options *options, struct session *session,
+		    struct record *record)
+{
+	struct placement placement;
+	struct environment *environment;
+	struct clock clock;
+	const struct measure measure = {
+		.clock = &clock,
+		.seed = options->common.seed,
+		.stop = interrupt_flag(),
+	};
+	json_t *report;
+
+	environment = place_caller(&options->common, &placement, &clock);
+	measure_all(options, session, &measure, record);
+	clock_finish(&clock);
+	environment_finish(environment, &clock);
+	report = report_new("tune", *measure.stop, options_json(options),
+			    &clock, environment_json(environment));
+	if (!report || json_object_set_new(report, "cpuid", cpuid_json()) < 0 ||
+	    json_object_set_new(report, "knob", knobjson_knob(&session->knob)) <
+		    0)
+		error(STATUS_FAILED, ENOMEM, "report");
+	environment_close(environment);
+	placement_close(&placement);
+	return report;
+}

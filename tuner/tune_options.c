@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <config.h>
+
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tune_options.h"
+
+#define MAX_TIME 10.0 /* seconds, the default of --max-time */
+#define MAX_TIME_QUICK 3.0
+
+enum {
+	KEY_MAX_TIME = 0x200,
+	KEY_FROM,
+	KEY_VERIFY,
+	KEY_KNOB,
+	KEY_ROOT,
+};
+
+static void set_action(struct tune_options *options, enum tune_action action,
+		       const char *option)
+{
+	if (options->action != ACTION_MEASURE && options->action != action)
+		options_refuse("%s: expected one thing to do only", option);
+	options->action = action;
+}
+
+static void set_root(struct tune_options *options, const char *root)
+{
+	struct stat st;
+
+	if (stat(root, &st) < 0 || !S_ISDIR(st.st_mode))
+		options_refuse("--root: expected a directory, got '%s'", root);
+	options->root = strcmp(root, "/") ? root : "";
+}
+
+/* Options that cannot go together. */
+static void check(const struct tune_options *options)
+{
+	if (options->from &&
+	    (options->verify || options->common.cpus || options->common.quick ||
+	     isfinite(options->max_time)))
+		options_refuse("--from measures nothing: expected it without "
+			       "--verify, --cpus, --quick and --max-time");
+	if (options->action == ACTION_KNOB && options->from)
+		options_refuse("--knob: expected it without --from");
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct tune_options *options = state->input;
+
+	switch (key) {
+	case KEY_MAX_TIME:
+		options->max_time = options_decimal("--max-time", arg, 3, 3600);
+		return 0;
+	case KEY_FROM:
+		options->from = arg;
+		return 0;
+	case KEY_VERIFY:
+		options->verify = true;
+		return 0;
+	case KEY_KNOB:
+		set_action(options, ACTION_KNOB, "--knob");
+		return 0;
+	case KEY_ROOT:
+		set_root(options, arg);
+		return 0;
+	case ARGP_KEY_END:
+		check(options);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option tune_options[] = {
+	{ "max-time", KEY_MAX_TIME, "SECONDS", 0,
+	  "measure about this long (default 10, with --quick 3; a "
+	  "busy machine takes longer over a short run)",
+	  1 },
+	{ "from", KEY_FROM, "FILE", 0,
+	  "derive everything again from a saved JSON report, measure nothing",
+	  1 },
+	{ "verify", KEY_VERIFY, NULL, 0,
+	  "check the fit against working sets that it has not seen", 1 },
+	{ "knob", KEY_KNOB, NULL, 0,
+	  "show which knob this kernel has and its value, restore what a tune "
+	  "that was killed has left moved, measure nothing",
+	  2 },
+	{ "root", KEY_ROOT, "DIR", 0,
+	  "read and write the knob and its files below DIR, as in an image",
+	  2 },
+	{ 0 },
+};
+
+void tune_options_parse(int argc, char **argv, struct tune_options *options)
+{
+	static const struct argp argp = {
+		.options = tune_options,
+		.parser = parse,
+		.doc = "Measure when flushing TLB entries page by page (INVLPG) "
+		       "is cheaper than a full flush on this machine, and "
+		       "derive the tlb_flushall_factor.\v"
+		       "Needs no privileges; with them and a knob, both ways "
+		       "are timed at every size, and the knob is put back. "
+		       "Exit status: 0 done, 1 failed, 2 bad usage or input, "
+		       "77 cannot run on this machine.",
+	};
+
+	*options = (struct tune_options){ .max_time = NAN, .root = "" };
+	options_common_init(&options->common);
+	options_parse_with(&argp, argc, argv, options, &options_common_argp,
+			   &options->common);
+	if (!isfinite(options->max_time))
+		options->max_time = options->common.quick ? MAX_TIME_QUICK :
+							    MAX_TIME;
+}

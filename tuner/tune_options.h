@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * tune_options: the command line of tune.
+ */
+#ifndef TLBTUNE_TUNE_OPTIONS_H
+#define TLBTUNE_TUNE_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "options.h"
+
+/* What is done beside or instead of measuring. */
+enum tune_action {
+	ACTION_MEASURE,
+	ACTION_KNOB, /* --knob */
+};
+
+struct tune_options {
+	struct options_common common;
+	enum tune_action action;
+	double max_time;  /* seconds */
+	const char *from; /* --from, or NULL */
+	bool verify;
+	const char *root; /* --root, "" for the machine itself */
+};
+
+/* Exits with a message and STATUS_USAGE for what makes no sense. */
+void tune_options_parse(int argc, char **argv, struct tune_options *options);
+
+#endif
