@@ -8,6 +8,9 @@
  * hides a miss; one cache line a page; the TLB fully flushed before each set.
  * What the caches below contribute is measured as well, by the same chase over
  * as many lines packed densely, and subtracted.
+ *
+ * With --under the question is another: what accesses take while another thread
+ * flushes (under.h).
  */
 #include <config.h>
 
@@ -25,6 +28,7 @@
 #include "output.h"
 #include "place.h"
 #include "report.h"
+#include "under.h"
 
 #define MAX_TIME 10.0 /* seconds, the default of --max-time */
 #define MAX_TIME_QUICK 3.0
@@ -52,18 +56,38 @@ struct settings {
 	bool huge;
 	bool pattern[PATTERNS]; /* beside the chase */
 	double max_time;	/* NAN: the default */
+	struct under under;
 };
 
 /* options --------------------------------------------------------------- */
 
-enum { KEY_PAGES_MAX = 0x200, KEY_HUGE, KEY_PATTERN, KEY_MAX_TIME };
+enum {
+	KEY_PAGES_MAX = 0x200,
+	KEY_HUGE,
+	KEY_PATTERN,
+	KEY_MAX_TIME,
+};
+
+static void parse_pattern(struct settings *settings, const char *arg)
+{
+	int pattern = pattern_parse(arg);
+
+	if (pattern < 0)
+		options_refuse("--pattern: expected seq, random or chase, got "
+			       "'%s'",
+			       arg);
+	settings->pattern[pattern] = true;
+	settings->under.work.pattern = (enum pattern)pattern;
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct settings *settings = state->input;
-	int pattern;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &settings->under;
+		return 0;
 	case KEY_PAGES_MAX:
 		settings->pages = (unsigned int)options_integer(
 			"--pages-max", arg, PAGES_MIN, PAGES_LARGEST);
@@ -72,12 +96,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		settings->huge = true;
 		return 0;
 	case KEY_PATTERN:
-		pattern = pattern_parse(arg);
-		if (pattern < 0)
-			options_refuse("--pattern: expected seq, random or "
-				       "chase, got '%s'",
-				       arg);
-		settings->pattern[pattern] = true;
+		parse_pattern(settings, arg);
 		return 0;
 	case KEY_MAX_TIME:
 		settings->max_time =
@@ -104,15 +123,38 @@ static const struct argp_option access_options[] = {
 	{ 0 },
 };
 
+static const struct argp_child access_children[] = {
+	{ &under_argp, 0, NULL, 2 },
+	{ 0 },
+};
+
+/* What one way to measure has no use for is refused, not ignored. */
+static void check_options(struct settings *settings)
+{
+	int i, patterns = 0;
+
+	if (!under_check(&settings->under))
+		return;
+	for (i = 0; i < PATTERNS; i++)
+		patterns += settings->pattern[i];
+	if (settings->pages || isfinite(settings->max_time))
+		options_refuse("--pages-max and --max-time: not with --under");
+	if (patterns > 1)
+		options_refuse("--pattern: once, with --under");
+	settings->under.work.huge = settings->huge;
+}
+
 static void parse_options(int argc, char **argv, struct settings *settings)
 {
 	static const struct argp argp = {
 		.options = access_options,
 		.parser = parse,
+		.children = access_children,
 		.doc = "Measure the latency of an access against the number of "
 		       "pages accessed, and find how many entries the levels "
 		       "of the data TLB have and what it costs to miss "
-		       "them.\v"
+		       "them. Or, with --under, what a thread loses while "
+		       "another one of its process flushes.\v"
 		       "The whole curve is in the JSON and CSV output. Needs no "
 		       "privileges. Exit status: 0 done, 1 failed, 2 bad usage "
 		       "or input, 77 cannot run on this machine.",
@@ -120,8 +162,10 @@ static void parse_options(int argc, char **argv, struct settings *settings)
 
 	*settings = (struct settings){ .max_time = NAN };
 	options_common_init(&settings->common);
+	under_init(&settings->under);
 	options_parse_with(&argp, argc, argv, settings, &options_common_argp,
 			   &settings->common);
+	check_options(settings);
 	if (!isfinite(settings->max_time))
 		settings->max_time = settings->common.quick ? MAX_TIME_QUICK :
 							      MAX_TIME;
@@ -308,6 +352,11 @@ int main(int argc, char **argv)
 	measure.seed = settings.common.seed;
 	if (output_check(settings.common.output) < 0)
 		return STATUS_USAGE;
+	if (settings.under.bench) {
+		status = under_run(&settings.under, &settings.common);
+		under_free(&settings.under);
+		return status;
+	}
 	environment = place_caller(&settings.common, &placement, &clock);
 	read_cpuid(&all.cpuid);
 	choose_curves(&settings, &all);
@@ -326,6 +375,7 @@ int main(int argc, char **argv)
 		status = STATUS_FAILED;
 	json_decref(report);
 	latency_free(&all);
+	under_free(&settings.under);
 	environment_close(environment);
 	placement_close(&placement);
 	interrupt_die();

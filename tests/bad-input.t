@@ -44,7 +44,15 @@ bad 2 '--pages-max: .*integer' "$access" --pages-max 1e4
 bad 2 '--pages-max: .*to 65536' "$access" --pages-max 99999999999999999999
 bad 2 '--pattern: .*chase' "$access" --pattern zigzag
 bad 2 '--max-time: .*from 2' "$access" --max-time 1.9
-bad 2 "invalid option" "$access" -n 33
+bad 2 '-n.* need --under' "$access" -n 33
+bad 2 '--rate need --under' "$access" --rate 10
+bad 2 '--under: .*mprotect' "$access" --under brk
+bad 2 '-t: .*a thread' "$access" --under mprotect -t 1,0
+bad 2 '--rate: .*from 10' "$access" --under mprotect --rate 9
+bad 2 '--rate: .*number' "$access" --under mprotect --rate often
+bad 2 '--pages-max .*not with --under' "$access" --under mprotect --pages-max 200
+bad 2 '--max-time: not with' "$access" --max-time 5 --under mprotect
+bad 2 '--pattern: once' "$access" --under mprotect --pattern seq --pattern chase
 bad 2 "got '4096'" "$access" 4096
 bad 2 '--cpus: .*CPU 999999' "$access" --cpus 999999
 bad 2 "cannot write 'no/such/file'" "$access" -o no/such/file

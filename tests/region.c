@@ -45,6 +45,42 @@ static void test_geometry(size_t target, size_t set)
 	region_close(&r);
 }
 
+/* Several targets, none of which shares a page table or a VMA's end. */
+static void test_targets(size_t targets, size_t pages)
+{
+	struct region r;
+	char *why = NULL;
+	size_t i;
+
+	if (!ok(region_open_targets(&r, targets, pages, 64, false, 1, &why) ==
+			0,
+		"%zu targets of %zu pages", targets, pages)) {
+		diag("%s", why);
+		free(why);
+		return;
+	}
+	for (i = 0; i < targets; i++) {
+		struct region one = region_target(&r, i);
+		char *end = one.target + pages * one.page;
+		char *next = i + 1 < targets ? region_target(&r, i + 1).target :
+					       r.set;
+
+		if (!aligned(one.target) || next < end + REGION_HUGE)
+			break;
+		madvise(end - one.page, one.page, MADV_DONTNEED);
+		if (region_verify(&r, &why) == 0)
+			break;
+		free(why);
+		region_dirty(&one);
+		if (region_verify(&r, &why) < 0)
+			break;
+	}
+	is_int(i, targets, "each aligned, with a margin, and verified");
+	ok(r.set + 64 * r.page + REGION_HUGE / 2 <= r.map + r.map_len,
+	   "and a margin behind all");
+	region_close(&r);
+}
+
 /* What region_verify is for: each way in which a region can go wrong. */
 static void test_verify(void)
 {
@@ -127,6 +163,8 @@ int main(void)
 	test_geometry(1, 1);
 	test_geometry(512, 1024);
 	test_geometry(513, 3);
+	test_targets(1, 33);
+	test_targets(20, 600);
 	test_verify();
 	test_huge();
 	test_unwanted_huge();

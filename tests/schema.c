@@ -328,6 +328,9 @@ static void test_reports(const json_t *schema)
 	report(schema, "access",
 	       "\"$top_builddir/tests/no-huge\" \"$top_builddir/access\" "
 	       "--quick --pattern seq --pages-max 128 --format json");
+	report(schema, "access_under",
+	       "\"$top_builddir/access\" --under mprotect --quick "
+	       "--format json");
 	report(schema, "mprotect",
 	       "\"$top_builddir/mprotect\" --quick -t 0,1 --format json");
 	report(schema, "mprotect",

@@ -194,27 +194,61 @@ static void parse_threads(struct options_work *options, const char *arg)
 	free(list);
 }
 
+static error_t parse_load(int key, char *arg, struct argp_state *state)
+{
+	struct options_work *options = state->input;
+
+	switch (key) {
+	case 't':
+		parse_threads(options, arg);
+		break;
+	case 'n':
+		options->pages = options_integer("-n", arg, 1, MAX_PAGES);
+		break;
+	case 'p':
+		options->access_pages =
+			options_integer("-p", arg, 1, MAX_PAGES);
+		break;
+	case 'l':
+		options->loops = options_integer("-l", arg, 1, MAX_LOOPS);
+		break;
+	case 'w':
+		options->write = true;
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	options->load_given = true;
+	return 0;
+}
+
+static const struct argp_option load_options[] = {
+	{ "threads", 't', "LIST", 0,
+	  "threads that access the region beside the caller, one row of the "
+	  "table for each number in LIST (default 0: the caller alone)",
+	  1 },
+	{ "pages", 'n', "PAGES", 0, "pages per operation (default 8)", 1 },
+	{ "access", 'p', "PAGES", 0,
+	  "pages accessed after each operation (default 512)", 1 },
+	{ "loops", 'l', "LOOPS", 0,
+	  "operations per row (default: until the interval is tight)", 1 },
+	{ "write", 'w', NULL, 0, "write to the pages instead of reading", 1 },
+	{ 0 },
+};
+
+const struct argp options_load_argp = {
+	.options = load_options,
+	.parser = parse_load,
+};
+
 static error_t parse_work(int key, char *arg, struct argp_state *state)
 {
 	struct options_work *options = state->input;
 	int pattern;
 
 	switch (key) {
-	case 't':
-		parse_threads(options, arg);
-		return 0;
-	case 'n':
-		options->pages = options_integer("-n", arg, 1, MAX_PAGES);
-		return 0;
-	case 'p':
-		options->access_pages =
-			options_integer("-p", arg, 1, MAX_PAGES);
-		return 0;
-	case 'l':
-		options->loops = options_integer("-l", arg, 1, MAX_LOOPS);
-		return 0;
-	case 'w':
-		options->write = true;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = options;
 		return 0;
 	case KEY_PATTERN:
 		pattern = pattern_parse(arg);
@@ -233,16 +267,6 @@ static error_t parse_work(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option work_options[] = {
-	{ "threads", 't', "LIST", 0,
-	  "threads that access the region beside the caller, one row of the "
-	  "table for each number in LIST (default 0: the caller alone)",
-	  1 },
-	{ "pages", 'n', "PAGES", 0, "pages per operation (default 8)", 1 },
-	{ "access", 'p', "PAGES", 0,
-	  "pages accessed after each operation (default 512)", 1 },
-	{ "loops", 'l', "LOOPS", 0,
-	  "operations per row (default: until the interval is tight)", 1 },
-	{ "write", 'w', NULL, 0, "write to the pages instead of reading", 1 },
 	{ "pattern", KEY_PATTERN, "PATTERN", 0,
 	  "seq, random (default) or chase: each address depends on the last",
 	  1 },
@@ -251,9 +275,15 @@ static const struct argp_option work_options[] = {
 	{ 0 },
 };
 
+static const struct argp_child work_children[] = {
+	{ &options_load_argp, 0, NULL, 1 },
+	{ 0 },
+};
+
 const struct argp options_work_argp = {
 	.options = work_options,
 	.parser = parse_work,
+	.children = work_children,
 };
 
 int options_work_init(struct options_work *options)

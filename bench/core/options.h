@@ -4,8 +4,10 @@
  *
  * options_common_argp is for every program that measures, options_output_argp,
  * a part of it, for the others, options_work_argp for those that run an
- * operation under threads. A program that has no use for an option does
- * not take it. Usage errors are one line on stderr and exit status 2.
+ * operation under threads, options_load_argp, its single letters, for those
+ * that have the rest of it for other things as well. A program that has no use
+ * for an option does not take it. Usage errors are one line on stderr and exit
+ * status 2.
  */
 #ifndef TLBTUNE_OPTIONS_H
 #define TLBTUNE_OPTIONS_H
@@ -43,11 +45,13 @@ struct options_work {
 	bool write;
 	enum pattern pattern;
 	bool huge;
+	bool load_given; /* one of options_load_argp was */
 };
 
 extern const struct argp options_common_argp; /* input: options_common */
 extern const struct argp options_output_argp; /* input: options_common */
 extern const struct argp options_work_argp;   /* input: options_work */
+extern const struct argp options_load_argp;   /* input: options_work */
 
 void options_common_init(struct options_common *options);
 

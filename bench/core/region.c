@@ -126,12 +126,29 @@ static long long huge_bytes(const char *from, const char *to)
 	return sum;
 }
 
+static char *target_at(const struct region *region, size_t i)
+{
+	return region->target + i * region->target_stride;
+}
+
+struct region region_target(const struct region *region, size_t i)
+{
+	struct region one = *region;
+
+	one.target = target_at(region, i);
+	one.targets = 1;
+	return one;
+}
+
 int region_verify(const struct region *region, char **why)
 {
 	size_t target = region->target_pages * region->page;
 	size_t set = region->set_pages * region->page;
-	size_t want = region->page == REGION_HUGE ? target + set : 0;
+	size_t want = region->page == REGION_HUGE ?
+			      region->targets * target + set :
+			      0;
 	long long huge;
+	size_t i;
 
 	huge = huge_bytes(region->map, region->map + region->map_len);
 	if (huge < 0)
@@ -143,15 +160,18 @@ int region_verify(const struct region *region, char **why)
 			    "%lld KiB of the region are transparent huge "
 			    "pages, wanted %zu KiB",
 			    huge / 1024, want / 1024);
-	if (verify_present(region->target, target, why) < 0 ||
-	    verify_present(region->set, set, why) < 0)
-		return -1;
-	return 0;
+	for (i = 0; i < region->targets; i++)
+		if (verify_present(target_at(region, i), target, why) < 0)
+			return -1;
+	return verify_present(region->set, set, why);
 }
 
 void region_dirty(const struct region *region)
 {
-	touch(region->target, region->target_pages, region->page);
+	size_t i;
+
+	for (i = 0; i < region->targets; i++)
+		touch(target_at(region, i), region->target_pages, region->page);
 }
 
 /*
@@ -184,18 +204,18 @@ static int make_neighbours(const struct region *region, uint64_t seed)
 static int map(struct region *region, uint64_t seed, char **why)
 {
 	size_t beside = REGION_NEIGHBOURS * REGION_PAGE;
-	size_t target =
-		round_up(region->target_pages * region->page, REGION_HUGE);
+	size_t target = region->targets * region->target_stride;
+	size_t used = region->targets * region->target_pages * region->page;
 	size_t set = round_up(region->set_pages * region->page, REGION_HUGE);
 	uintptr_t start;
 
-	/* A margin at both ends and between, and up to one to align. */
-	region->map_len = target + set + 4 * REGION_HUGE;
+	/* A margin at both ends, and up to one to align. */
+	region->map_len = target + set + 3 * REGION_HUGE;
 	region->around_len = region->map_len + 2 * beside;
-	if (target + set > available_bytes())
+	if (used + set > available_bytes())
 		return fail(why, EAGAIN,
 			    "%zu MiB of memory needed, %zu MiB available",
-			    (target + set) / MIB, available_bytes() / MIB);
+			    (used + set) / MIB, available_bytes() / MIB);
 	region->around = mmap(NULL, region->around_len, PROT_NONE,
 			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
 			      0);
@@ -211,12 +231,20 @@ static int map(struct region *region, uint64_t seed, char **why)
 			    strerror(errno));
 	start = round_up((uintptr_t)region->map, REGION_HUGE) + REGION_HUGE;
 	region->target = (char *)start;
-	region->set = region->target + target + REGION_HUGE;
+	region->set = region->target + target;
 	return 0;
 }
 
 int region_open(struct region *region, size_t target_pages, size_t set_pages,
 		bool huge, uint64_t seed, char **why)
+{
+	return region_open_targets(region, 1, target_pages, set_pages, huge,
+				   seed, why);
+}
+
+int region_open_targets(struct region *region, size_t targets,
+			size_t target_pages, size_t set_pages, bool huge,
+			uint64_t seed, char **why)
 {
 	int advice = huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE;
 	int error;
@@ -224,8 +252,13 @@ int region_open(struct region *region, size_t target_pages, size_t set_pages,
 	*region = (struct region){
 		.page = huge ? REGION_HUGE : REGION_PAGE,
 		.target_pages = target_pages,
+		.targets = targets,
 		.set_pages = set_pages,
 	};
+	/* Behind each target a margin. */
+	region->target_stride =
+		round_up(target_pages * region->page, REGION_HUGE) +
+		REGION_HUGE;
 	if (map(region, seed, why) < 0)
 		goto fail;
 	/* EINVAL: a kernel without transparent huge pages. */
@@ -236,7 +269,7 @@ int region_open(struct region *region, size_t target_pages, size_t set_pages,
 		     strerror(errno));
 		goto fail;
 	}
-	touch(region->target, target_pages, region->page);
+	region_dirty(region);
 	touch(region->set, set_pages, region->page);
 	if (region_verify(region, why) < 0)
 		goto fail;

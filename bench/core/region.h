@@ -9,7 +9,8 @@
  * target and working set each start on a 2 MiB boundary. So a target of up to
  * 512 pages lies within one page table and never shares it with anything else,
  * and it is never the whole VMA: both would change what an operation on it
- * costs and flushes.
+ * costs and flushes. There can be several targets, each followed by a margin,
+ * for operations that are undone later.
  *
  * What splitting the VMA costs depends on the others: Linux keeps them in a
  * tree, and where a leaf of it is full an mprotect was seen to take 15 %
@@ -30,9 +31,11 @@ struct region {
 	size_t page; /* bytes: REGION_PAGE or REGION_HUGE */
 	char *map;
 	size_t map_len;
-	char *target;
-	size_t target_pages;
-	char *set; /* the working set */
+	char *target;	     /* the first of them */
+	size_t target_pages; /* of each */
+	size_t targets;
+	size_t target_stride; /* bytes from one to the next */
+	char *set;	      /* the working set */
 	size_t set_pages;
 	char *around; /* the mapping with the neighbours on both sides */
 	size_t around_len;
@@ -50,10 +53,21 @@ struct region {
 int region_open(struct region *region, size_t target_pages, size_t set_pages,
 		bool huge, uint64_t seed, char **why);
 
+/* The same with so many targets of target_pages each, at least one. */
+int region_open_targets(struct region *region, size_t targets,
+			size_t target_pages, size_t set_pages, bool huge,
+			uint64_t seed, char **why);
+
+/*
+ * The region as one that has only target number i, for operations. It is part
+ * of region and must not be closed.
+ */
+struct region region_target(const struct region *region, size_t i);
+
 /* Check again that the region is as region_open left it. Same errors. */
 int region_verify(const struct region *region, char **why);
 
-/* Write to every page of the target, so that each is present and dirty. */
+/* Write to every page of each target, so that each is present and dirty. */
 void region_dirty(const struct region *region);
 
 void region_close(struct region *region);
