@@ -347,8 +347,9 @@ void options_parse_with(const struct argp *argp, int argc, char **argv,
 			struct options_common *options)
 {
 	struct outer outer = { argp, input, options };
+	struct argp own = *argp;
 	struct argp_child child[] = {
-		{ argp, 0, NULL, 0 },
+		{ &own, 0, NULL, 0 },
 		{ shared, 0, NULL, 0 },
 		{ 0 },
 	};
@@ -358,6 +359,7 @@ void options_parse_with(const struct argp *argp, int argc, char **argv,
 		.children = child,
 	};
 
+	own.args_doc = NULL; /* --help would have it twice */
 	if (argp_parse(&wrapper, argc, argv, 0, NULL, &outer))
 		exit(STATUS_USAGE);
 }
