@@ -27,6 +27,15 @@ is "$(ls "$tmp/root/p/bin")" "$programs" "the programs have their names"
 for program in $programs; do
 	ok "$program runs from there" "$tmp/root/p/bin/$program" --version
 done
+pages=$(find "$tmp/root/p/share/man" -type f 2>/dev/null | sed 's,.*/,,' | sort)
+if [ -f tune.1 ] || [ -f "$top_srcdir/tune.1" ]; then
+	is "$pages" "$(echo "$programs" | sed 's/$/.1/' | sort)" \
+		"so are the manual pages"
+	is "$(find "$tmp/root/p" -name '*.1' ! -path '*/man1/*')" '' \
+		"... in their directory"
+else
+	skip 2 "no help2man made the pages"
+fi
 ok "the database is installed" test -f "$tmp/root/p/share/tlbtune/cpus.json"
 if [ "$transform" = 's&^&tlb-&' ]; then
 	is "$(ls "$tmp/root/p/bin")" "$(echo "$bare" | sed 's/^/tlb-/')" \
