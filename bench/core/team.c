@@ -16,25 +16,16 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdalign.h>
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "team.h"
-
-/* Two lines of 64 bytes: x86 prefetches the other one of such a pair. */
-#define LINE 128
-
-/* Stack of a thread beyond the least the system allows, bytes. */
-#define STACK 65536
+#include "team_private.h"
 
 /* Of threads that share CPUs: the lowest there is. */
 #define NICE 19
@@ -42,60 +33,33 @@
 /* How often team_run looks at the caller's stop flag while it waits. */
 #define LOOK_NS 10000000
 
-typedef _Atomic uint32_t futex;
-
 enum phase {
 	PARKED,	  /* or about to be */
 	STARTING, /* some thread has not finished its first round */
 	RUNNING,
 };
 
-struct member {
-	/* rounds finished; written by the thread only */
-	alignas(LINE) _Atomic uint64_t rounds;
-	struct team *team;
-	size_t index;
-	unsigned int cpu;
-	pthread_t thread;
-};
-
-struct team {
-	alignas(LINE) atomic_int phase; /* written by the caller only */
-
-	alignas(LINE) futex gate; /* how often it was opened */
-	futex starting;		  /* threads yet to finish a first round */
-	futex parking;		  /* threads yet to park */
-	size_t active;		  /* threads that work in this window */
-	bool open;		  /* a window, as the caller knows it */
-	bool closing;
-	bool crowded;	  /* more threads than CPUs */
-	atomic_int error; /* of a thread that could not be bound, or 0 */
-
-	/* constant after team_open */
-	const struct placement *placement;
-	team_work work;
-	void *context;
-	size_t n; /* threads that exist */
-	struct member *member;
-};
-
 /* Sleep, unless *word has changed; may return for no reason. */
-static void futex_wait(futex *word, uint32_t value,
+static void futex_wait(const struct team *team, futex *word, uint32_t value,
 		       const struct timespec *limit)
 {
-	syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, limit, NULL, 0);
+	int wait = team->processes ? FUTEX_WAIT : FUTEX_WAIT_PRIVATE;
+
+	syscall(SYS_futex, word, wait, value, limit, NULL, 0);
 }
 
-static void futex_wake(futex *word)
+static void futex_wake(const struct team *team, futex *word)
 {
-	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+	int wake = team->processes ? FUTEX_WAKE : FUTEX_WAKE_PRIVATE;
+
+	syscall(SYS_futex, word, wake, INT_MAX, NULL, NULL, 0);
 }
 
 /* One thread fewer to wait for. */
-static void arrive(futex *missing)
+static void arrive(const struct team *team, futex *missing)
 {
 	if (atomic_fetch_sub_explicit(missing, 1, memory_order_acq_rel) == 1)
-		futex_wake(missing);
+		futex_wake(team, missing);
 }
 
 static uint32_t count(futex *missing)
@@ -103,13 +67,14 @@ static uint32_t count(futex *missing)
 	return atomic_load_explicit(missing, memory_order_acquire);
 }
 
-/* Wait until all have arrived. */
-static void await(futex *missing)
+/* Wait until all have arrived, or a process was killed. */
+static void await(struct team *team, futex *missing)
 {
+	const struct timespec look = { .tv_nsec = LOOK_NS };
 	uint32_t n;
 
-	while ((n = count(missing)) > 0)
-		futex_wait(missing, n, NULL);
+	while ((n = count(missing)) > 0 && team_members_live(team))
+		futex_wait(team, missing, n, team->processes ? &look : NULL);
 }
 
 /* The phase orders nothing; the futexes do. */
@@ -128,13 +93,13 @@ static void set_phase(struct team *team, enum phase phase)
 static void open_gate(struct team *team)
 {
 	atomic_fetch_add_explicit(&team->gate, 1, memory_order_release);
-	futex_wake(&team->gate);
+	futex_wake(team, &team->gate);
 }
 
 static void pass_gate(struct team *team, uint32_t opened)
 {
 	while (count(&team->gate) == opened)
-		futex_wait(&team->gate, opened, NULL);
+		futex_wait(team, &team->gate, opened, NULL);
 }
 
 static void do_round(struct member *member)
@@ -158,7 +123,7 @@ static void run_window(struct member *member)
 	/* not if the caller has given up meanwhile */
 	if (active && phase(team) != PARKED)
 		do_round(member);
-	arrive(&team->starting);
+	arrive(team, &team->starting);
 	while (active && (now = phase(team)) != PARKED) {
 		/* With more threads than CPUs the others have to start, too. */
 		if (now == STARTING)
@@ -167,7 +132,7 @@ static void run_window(struct member *member)
 	}
 }
 
-static void *run_member(void *argument)
+void *team_member_run(void *argument)
 {
 	struct member *member = argument;
 	struct team *team = member->team;
@@ -179,7 +144,7 @@ static void *run_member(void *argument)
 	if (team->crowded)
 		setpriority(PRIO_PROCESS, 0, NICE);
 	for (gate = 0;; gate++) {
-		arrive(&team->parking);
+		arrive(team, &team->parking);
 		pass_gate(team, gate);
 		if (team->closing)
 			return NULL;
@@ -187,63 +152,14 @@ static void *run_member(void *argument)
 	}
 }
 
-/* Returns 0 or an errno value, as pthread functions do. */
-static int start_member(struct team *team, const pthread_attr_t *attr,
-			size_t first)
+/* The team and its members, in one piece. */
+static size_t size_for(size_t n)
 {
-	const struct placement *placement = team->placement;
-	struct member *member = &team->member[team->n];
-	int error;
-
-	*member = (struct member){
-		.team = team,
-		.index = team->n,
-		.cpu = placement->cpu[(first + team->n) % placement->n],
-	};
-	error = pthread_create(&member->thread, attr, run_member, member);
-	if (!error)
-		team->n++;
-	return error;
-}
-
-/*
- * New threads inherit the mask: what is sent to the process is for the caller.
- * A fault must still reach its handler.
- */
-static void block_signals(sigset_t *saved)
-{
-	static const int faults[] = { SIGBUS,  SIGFPE,	SIGILL,
-				      SIGSEGV, SIGTRAP, SIGSYS };
-	sigset_t set;
-
-	sigfillset(&set);
-	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
-		sigdelset(&set, faults[i]);
-	pthread_sigmask(SIG_BLOCK, &set, saved);
-}
-
-/* Returns 0 or an errno value. */
-static int start_members(struct team *team, size_t n, size_t first)
-{
-	pthread_attr_t attr;
-	sigset_t saved;
-	int error;
-
-	error = pthread_attr_init(&attr);
-	if (error)
-		return error;
-	error = pthread_attr_setstacksize(&attr,
-					  (size_t)PTHREAD_STACK_MIN + STACK);
-	block_signals(&saved);
-	for (size_t i = 0; i < n && !error; i++)
-		error = start_member(team, &attr, first);
-	pthread_sigmask(SIG_SETMASK, &saved, NULL);
-	pthread_attr_destroy(&attr);
-	return error;
+	return sizeof(struct team) + n * sizeof(struct member);
 }
 
 /* A team without threads; NULL with errno. */
-static struct team *allocate(size_t n)
+static struct team *allocate(size_t n, bool processes)
 {
 	struct team *team;
 
@@ -252,23 +168,28 @@ static struct team *allocate(size_t n)
 		errno = EAGAIN;
 		return NULL;
 	}
-	team = aligned_alloc(LINE, sizeof(*team));
-	if (!team)
-		return NULL;
-	*team = (struct team){ .parking = (uint32_t)n };
-	team->member = aligned_alloc(LINE, n * sizeof(struct member));
-	if (n > 0 && !team->member) {
-		free(team);
+	if (processes)
+		team = mmap(NULL, size_for(n), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	else
+		team = aligned_alloc(LINE, size_for(n));
+	if (!team || team == MAP_FAILED) {
 		errno = ENOMEM;
 		return NULL;
 	}
+	*team = (struct team){
+		.parking = (uint32_t)n,
+		.processes = processes,
+		.size = size_for(n),
+		.member = (struct member *)(team + 1),
+	};
 	return team;
 }
 
-struct team *team_open(size_t n, const struct placement *placement,
-		       size_t first, team_work work, void *context)
+static struct team *open_team(struct team *team, size_t n,
+			      const struct placement *placement, size_t first,
+			      team_work work, void *context)
 {
-	struct team *team = allocate(n);
 	int error;
 
 	if (!team)
@@ -277,16 +198,36 @@ struct team *team_open(size_t n, const struct placement *placement,
 	team->work = work;
 	team->context = context;
 	team->crowded = n && n + first > placement->n;
-	error = start_members(team, n, first);
+	error = team_members_start(team, n, first);
 	if (!error) {
-		await(&team->parking);
-		error = team->error;
+		await(team, &team->parking);
+		error = team->lost ? ECHILD : team->error;
 	}
 	if (!error)
 		return team;
 	team_close(team);
 	errno = error;
 	return NULL;
+}
+
+struct team *team_open(size_t n, const struct placement *placement,
+		       size_t first, team_work work, void *context)
+{
+	return open_team(allocate(n, false), n, placement, first, work,
+			 context);
+}
+
+struct team *team_open_processes(size_t n, const struct placement *placement,
+				 size_t first, team_work work, void *context)
+{
+	/* Ignored (it can be inherited), no child could be waited for. */
+	signal(SIGCHLD, SIG_DFL);
+	return open_team(allocate(n, true), n, placement, first, work, context);
+}
+
+bool team_lost(const struct team *team)
+{
+	return team->lost;
 }
 
 static bool is_set(const volatile int *stop)
@@ -306,10 +247,10 @@ static void open_window(struct team *team, size_t active,
 	atomic_store(&team->parking, (uint32_t)team->n);
 	set_phase(team, STARTING);
 	open_gate(team);
-	while ((n = count(&team->starting)) > 0) {
+	while ((n = count(&team->starting)) > 0 && team_members_live(team)) {
 		if (is_set(stop))
 			set_phase(team, PARKED);
-		futex_wait(&team->starting, n, &limit);
+		futex_wait(team, &team->starting, n, &limit);
 	}
 	if (phase(team) == STARTING)
 		set_phase(team, RUNNING);
@@ -317,12 +258,12 @@ static void open_window(struct team *team, size_t active,
 
 int team_run_some(struct team *team, size_t active, const volatile int *stop)
 {
-	if (!team->open)
+	if (!team->open && !team->lost)
 		open_window(team, active, stop);
-	if (phase(team) == RUNNING && !is_set(stop))
+	if (phase(team) == RUNNING && !is_set(stop) && !team->lost)
 		return 0;
 	team_park(team);
-	errno = EINTR;
+	errno = team->lost ? ECHILD : EINTR;
 	return -1;
 }
 
@@ -351,7 +292,7 @@ void team_park(struct team *team)
 	if (!team->open)
 		return;
 	set_phase(team, PARKED);
-	await(&team->parking);
+	await(team, &team->parking);
 	team->open = false;
 }
 
@@ -362,8 +303,9 @@ void team_close(struct team *team)
 	team_park(team);
 	team->closing = true;
 	open_gate(team);
-	for (size_t i = 0; i < team->n; i++)
-		pthread_join(team->member[i].thread, NULL);
-	free(team->member);
-	free(team);
+	team_members_join(team);
+	if (team->processes)
+		munmap(team, team->size);
+	else
+		free(team);
 }

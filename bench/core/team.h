@@ -12,11 +12,17 @@
  * More threads than CPUs are allowed. They get the lowest priority, or the
  * caller would have to wait for each of them to use as much time as it did.
  *
+ * The members can also be processes, each with an mm of its own, a copy of the
+ * caller's when the team was opened. Where a comment says thread, it is true of
+ * them as well. A process can be killed (for want of memory); then nobody works
+ * any more, and team_lost tells.
+ *
  * One thread, the caller, uses a team; only the work runs on the others.
  */
 #ifndef TLBTUNE_TEAM_H
 #define TLBTUNE_TEAM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,9 +47,21 @@ struct team *team_open(size_t n, const struct placement *placement,
 		       size_t first, team_work work, void *context);
 
 /*
+ * The same with processes, forked from the caller, and killed when it
+ * dies. What work leaves for the caller must be in shared
+ * memory. SIGCHLD is no longer ignored.
+ */
+struct team *team_open_processes(size_t n, const struct placement *placement,
+				 size_t first, team_work work, void *context);
+
+/* A process of the team was killed: all are, and no window can be run. */
+bool team_lost(const struct team *team);
+
+/*
  * Let all threads run and wait until each has finished a first round, so that
  * what they touch is in their TLBs. 0, or -1 with errno (EINTR: *stop is
- * non-zero; all threads are parked again). stop may be NULL.
+ * non-zero; all threads are parked again. ECHILD: a process was killed). stop
+ * may be NULL.
  */
 int team_run(struct team *team, const volatile int *stop);
 
