@@ -12,6 +12,7 @@ access=$top_builddir/access
 compare=$top_builddir/compare
 tune=$top_builddir/tune
 mprotect=$top_builddir/mprotect
+shootdown=$top_builddir/shootdown
 simulate=$top_builddir/tests/simulate
 deny=$top_builddir/tests/deny
 mkdir "$tmp/in" "$tmp/work"
@@ -22,6 +23,14 @@ bad 2 '-n: .*integer from 1' "$mprotect" -n 0
 bad 2 '-n: .*integer' "$mprotect" -n 8pages
 bad 2 '-p: .*integer' "$mprotect" -p -4
 bad 2 '-l: .*integer' "$mprotect" -l 0
+bad 2 '-t: .*from 1' "$shootdown" -t 0
+bad 2 '-t: .*integer' "$shootdown" -t 1,x
+bad 2 '-t: 65536 threads need' "$shootdown" -t 1,65536
+bad 2 '-l: .*from 1' "$shootdown" -l 0
+bad 2 "invalid option" "$shootdown" -n 33
+bad 2 "got '2'" "$shootdown" 2
+bad 2 '--cpus: .*CPU 999999' "$shootdown" --cpus 999999
+bad 2 "cannot write 'no/such/file'" "$shootdown" -o no/such/file
 bad 2 '-t: .*65536' "$mprotect" -t 1,2,99999999999999999999
 bad 2 "-t: .*''" "$mprotect" -t 1,,2
 bad 2 '--pattern: .*chase' "$mprotect" --pattern zigzag
@@ -202,6 +211,9 @@ is "$(cat $in/kept)" precious 'a failed run leaves the old result'
 bad 77 'cannot run on CPU' "$deny" sched_setaffinity -- "$tune" --quick
 bad 77 'cannot run on CPU' "$deny" sched_setaffinity -- "$mprotect" -l 10
 bad 77 'cannot run on CPU' "$deny" sched_setaffinity -- "$access" --quick
+bad 77 'cannot run on CPU' "$deny" sched_setaffinity -- "$shootdown" -l 1
+bad 77 'membarrier is not permitted' "$deny" membarrier -- "$shootdown" -l 1
+bad 77 'one CPU only' "$shootdown" --cpus "$allowed" -l 1
 bad 77 'MiB' "$mprotect" -p 1000000000 -l 1
 if [ -z "${SANITIZER-}" ]; then
 	bad 77 'MiB|map' sh -c \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * data/schema.json describes what is in data/ and what access, compare,
- * mprotect, stale and tune print, every member of it; and what it is checked
- * with here can fail.
+ * mprotect, shootdown, stale and tune print, every member of it; and what it is
+ * checked with here can fail.
  */
 #include <config.h>
 
@@ -335,6 +335,10 @@ static void test_reports(const json_t *schema)
 	       "\"$top_builddir/mprotect\" --quick -t 0,1 --format json");
 	report(schema, "mprotect",
 	       "\"$top_builddir/mprotect\" -l 1 --format json");
+	report(schema, "shootdown",
+	       "\"$top_builddir/shootdown\" --quick --format json");
+	report(schema, "shootdown",
+	       "\"$top_builddir/shootdown\" -l 1 --format json");
 	report(schema, "stale",
 	       "\"$top_builddir/stale\" --seconds 1 --format json");
 	report(schema, "stale",

@@ -68,6 +68,26 @@ double options_decimal(const char *option, const char *text, double min,
 	return value;
 }
 
+size_t *options_threads(const char *option, const char *text, size_t min,
+			size_t *n)
+{
+	size_t *threads = calloc(strlen(text) + 1, sizeof(*threads));
+	char *list = strdup(text);
+	char *rest = list, *item;
+
+	if (!list || !threads)
+		options_refuse("%s: %s", option, strerror(errno));
+	for (*n = 0; (item = strsep(&rest, ",")); ++*n)
+		threads[*n] = options_integer(option, item, min, MAX_THREADS);
+	free(list);
+	return threads;
+}
+
+size_t options_loops(const char *option, const char *text)
+{
+	return options_integer(option, text, 1, MAX_LOOPS);
+}
+
 /* options_common ------------------------------------------------------- */
 
 enum long_only {
@@ -176,31 +196,15 @@ void options_common_init(struct options_common *options)
 
 /* options_work --------------------------------------------------------- */
 
-/* -t: a list of thread counts, one row of the table each. */
-static void parse_threads(struct options_work *options, const char *arg)
-{
-	char *list = strdup(arg);
-	char *rest = list, *item;
-	size_t rows = 0;
-
-	free(options->threads);
-	options->threads = calloc(strlen(arg) + 1, sizeof(*options->threads));
-	if (!list || !options->threads)
-		options_refuse("-t: %s", strerror(errno));
-	while ((item = strsep(&rest, ",")))
-		options->threads[rows++] =
-			options_integer("-t", item, 0, MAX_THREADS);
-	options->rows = rows;
-	free(list);
-}
-
 static error_t parse_load(int key, char *arg, struct argp_state *state)
 {
 	struct options_work *options = state->input;
 
 	switch (key) {
 	case 't':
-		parse_threads(options, arg);
+		free(options->threads);
+		options->threads =
+			options_threads("-t", arg, 0, &options->rows);
 		break;
 	case 'n':
 		options->pages = options_integer("-n", arg, 1, MAX_PAGES);
@@ -210,7 +214,7 @@ static error_t parse_load(int key, char *arg, struct argp_state *state)
 			options_integer("-p", arg, 1, MAX_PAGES);
 		break;
 	case 'l':
-		options->loops = options_integer("-l", arg, 1, MAX_LOOPS);
+		options->loops = options_loops("-l", arg);
 		break;
 	case 'w':
 		options->write = true;

@@ -74,6 +74,14 @@ uint64_t options_integer(const char *option, const char *text, uint64_t min,
 double options_decimal(const char *option, const char *text, double min,
 		       double max);
 
+/*
+ * A list of numbers of threads such as "1,2,16", each at least min, malloc'ed,
+ * *n of them; and a number of operations.
+ */
+size_t *options_threads(const char *option, const char *text, size_t min,
+			size_t *n);
+size_t options_loops(const char *option, const char *text);
+
 /* One line on stderr, "program: ...", and exit with STATUS_USAGE. */
 __attribute__((noreturn, format(printf, 1, 2))) void options_refuse(
 	const char *format, ...);

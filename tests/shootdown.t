@@ -1,0 +1,171 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# ./shootdown: every number of CPUs has its row, a call that has to interrupt
+# takes longer than one that has not, and calls beside threads that do not run
+# are told apart.
+
+. "${top_srcdir:-.}/tests/tap.sh"
+
+shootdown=$top_builddir/shootdown
+query=$top_builddir/tests/query
+cd "$tmp" || exit 1
+
+holds() {
+	ok "$2" awk "BEGIN { exit !($1) }"
+}
+
+# get FILE PATH...: what is there, or none.
+get() {
+	"$query" "$@" 2>/dev/null || echo none
+}
+
+# find FILE CPUS CALL WINDOW: sets i to the number of that result, or to none.
+find() {
+	i=0
+	while [ "$(get "$1" results.$i)" != none ]; do
+		[ "$(get "$1" results.$i.cpus results.$i.call \
+			results.$i.window | tr '\n' ' ')" != "$2 $3 $4 " ] ||
+			return 0
+		i=$((i + 1))
+	done
+	i=none
+}
+
+"$shootdown" --quick >text 2>err
+status=$?
+if [ $status -eq 77 ] && ! grep -q 'interrupts no CPUs here' err; then
+	skip_all "$(cat err)"
+fi
+is $status 0 'runs without options'
+is "$(cat err)" '' 'and is silent on stderr'
+like "$(cat text)" '^ *1  - .*[0-9]' 'a row for the caller alone'
+like "$(cat text)" '^ *2  (core|cache|package|machine|unknown) .*[0-9]' \
+	'and one for two CPUs, with their distance'
+like "$(cat text)" 'system call alone +[0-9]+' 'the system call alone'
+if grep -Eq '^ *2  [a-z]+ +n/a' text; then
+	skip 1 'the other CPU never ran our thread'
+else
+	like "$(cat text)" \
+		'1 interrupted +-?[0-9]+ \[(n/a|-?[0-9]+, -?[0-9]+)\]  beyond' \
+		'what one interrupt adds, with an interval'
+fi
+
+# Every number of CPUs, unless told otherwise.
+ok 'JSON' "$shootdown" --quick --format json -o out.json
+allowed=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status |
+	tr ',' '\n' | awk -F- '{ n += (NF > 1 ? $2 - $1 : 0) + 1 } END { print n }')
+cpus=$(i=0
+	while [ "$(get out.json results.$i)" != none ]; do
+		get out.json results.$i.cpus
+		i=$((i + 1))
+	done | sort -n -u | wc -l)
+is "$cpus" "$allowed" 'a row for each number of CPUs'
+is "$(get out.json program) $(get out.json partial)" 'shootdown false' \
+	'a report'
+
+find out.json 1 query alone
+query_ns=$(get out.json results.$i.median)
+find out.json 1 private_expedited alone
+alone=$(get out.json results.$i.median)
+is "$(get out.json results.$i.interrupts_per_call)" null \
+	'nobody is to be interrupted: unknown, not 0'
+find out.json 2 private_expedited busy
+busy=$(get out.json results.$i.median)
+ipi=$(get out.json results.$i.ipi_ns.estimate)
+irqs=$(get out.json results.$i.interrupts_per_call)
+share=$(get out.json results.$i.share)
+diag "ns: query $query_ns, alone $alone, busy $busy, share $share, IRQs $irqs"
+if [ "$i" = none ]; then
+	skip 4 'the other CPU never ran our thread'
+else
+	holds "$alone > $query_ns" 'membarrier takes longer than no call'
+	holds "$busy > 1.5 * $alone" '... and longer when it interrupts a CPU'
+	holds "$ipi > 0.5 * ($busy - $alone) && $ipi < 2 * ($busy - $alone)" \
+		'... by about the difference'
+	# CPUs whose thread does not run are not interrupted.
+	if [ "$irqs" = null ]; then
+		skip 1 'no row CAL in /proc/interrupts'
+	else
+		holds "$irqs > 0.5 * $share" 'an interrupt per call'
+	fi
+fi
+
+# Exactly as many calls as asked for, in one class or the other.
+ok '-l 7' "$shootdown" -t 1 -l 7 --format json -o loops.json
+find loops.json 1 private_expedited alone
+is "$(get loops.json results.$i.n)" 7 'is seven calls alone'
+n=0
+for window in busy stopped; do
+	find loops.json 2 private_expedited $window
+	[ $i = none ] || n=$((n + $(get loops.json results.$i.n)))
+done
+is $n 7 '... and seven on two CPUs'
+find loops.json 1 private_expedited alone
+is "$(get loops.json results.$i.tail.p99_9.estimate)" null \
+	'p99.9 of seven calls is unknown'
+like "$(get loops.json results.$i.tail.why_no_p99_9)" '7 of at least [0-9]+' \
+	'... with the reason'
+"$shootdown" -t 1 -l 7 >text
+like "$(cat text)" 'p99\.9 n/a: n = 7 of at least' '... in the table, too'
+ok 'enough calls' "$shootdown" -t 1 -l 6000 --format json -o many.json
+find many.json 1 private_expedited alone
+holds "$(get many.json results.$i.tail.p99_9.estimate) >= \
+	$(get many.json results.$i.tail.p99.estimate)" 'have a p99.9'
+
+# CSV.
+"$shootdown" --quick --format csv >out.csv
+is "$(awk -F, '{ print NF }' out.csv | sort -u | wc -l)" 1 'CSV is a table'
+like "$(head -n 1 out.csv)" 'row,cpus,.*ipi_ns.ci95.lo,ipi_ns.ci95.hi,.*partial' \
+	'with a header'
+
+# Another task on the other CPU: its share of the calls is told apart.
+other=$(get out.json order.1)
+taskset -c "$other" nice -n 0 sh -c 'while :; do :; done' &
+hog=$!
+taskset -c "$other" true && "$shootdown" -t 1 -l 4000 --format json -o hog.json
+status=$?
+kill $hog
+wait $hog 2>/dev/null
+is $status 0 'beside another task'
+find hog.json 2 private_expedited stopped
+if [ "$i" = none ]; then
+	holds 0 'a thread that does not run is seen'
+else
+	holds "$(get hog.json results.$i.share) > 0.05" \
+		'a thread that does not run is seen'
+fi
+
+# Where nobody is interrupted there is no result.
+zero() {
+	awk '$1 == "CAL:" { for (i = 2; $i ~ /^[0-9]+$/; i++) $i = 7 } { print }' \
+		/proc/interrupts
+}
+if grep -q CAL: /proc/interrupts && zero >frozen &&
+	unshare -m mount --bind frozen /proc/interrupts 2>/dev/null; then
+	unshare -m sh -c 'mount --bind frozen /proc/interrupts &&
+		exec "$0" -t 1 -l 2000' "$shootdown" >text 2>err
+	is "$? $(cat text)" '77 ' 'no interrupt is counted: cannot run'
+	like "$(cat err)" 'shootdown: membarrier interrupts no CPUs here: .* 0 f' \
+		'... and says so'
+	unshare -m sh -c 'mount --bind /dev/null /proc/interrupts &&
+		exec "$0" -t 1 -l 20 --format json -o blind.json' "$shootdown"
+	is $? 0 'interrupts cannot be counted'
+	find blind.json 2 private_expedited busy
+	[ $i != none ] || find blind.json 2 private_expedited stopped
+	is "$(get blind.json results.$i.interrupts_per_call)" null \
+		'... unknown, not 0'
+else
+	skip 4 'no mount namespaces'
+fi
+
+# Interrupted.
+"$shootdown" -t 1 -l 1000000000 --format json -o partial.json &
+pid=$!
+sleep 1
+kill -INT $pid
+wait $pid
+is $? 130 'SIGINT: dies of it'
+is "$(get partial.json partial)" true '... after a partial result'
+
+done_testing
