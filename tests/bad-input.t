@@ -44,6 +44,7 @@ bad 2 '--max-time: .*number' "$tune" --max-time nan
 bad 2 '--seed: ' "$tune" --seed 1.5
 bad 2 "--root: .*directory, got 'no/such'" "$tune" --root no/such
 bad 2 "--root: .*directory" "$tune" --root /etc/passwd
+bad 2 "--objective: .*throughput, got 'both'" "$tune" --objective both
 bad 2 '--knob: .*without --from' "$tune" --knob --from x.json
 bad 2 "option.*'n'|invalid option" "$tune" -n 33
 bad 2 '--verify' "$tune" --verify --from x.json

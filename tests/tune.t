@@ -50,6 +50,15 @@ holds "$(get choice.regret_best_pages.worst) <= $(get choice.regret_choice.worst
 	'and no better than the best plain ceiling'
 holds "$(get choice.bootstrap_agreement) > 0.9" 'and sure'
 
+# Worth it or not, by the gain over what is in force.
+is "$(get choice.gain.leave_it_alone)" false 'worth changing'
+holds "$(get choice.gain.ci95.0) <= $(get choice.gain.estimate) && \
+	$(get choice.gain.estimate) <= $(get choice.gain.ci95.1)" 'with an interval'
+like "$("$tune" --from record.json)" 'Gain of factor 4: ' '... and said so'
+text=$("$tune" --from record.json --objective latency)
+like "$text" 'Leave it alone: factor 6 gains' 'by another objective it is not'
+like "$text" 'minimises the mean' '... which is named'
+
 # Derived again from its own report, everything is the same.
 "$query" out.json fit.a.estimate fit.c_i.ci95.0 choice.factor choice.pages \
 	choice.bootstrap_agreement break_even.7.pages >first

@@ -19,6 +19,12 @@ static const double compile_percent[] = {
 	0.01,  0.08,  0.03, 0.01, 0.01, 3.11, 0.02, 0.02,
 };
 
+const char *const objective_name[] = {
+	[OBJECTIVE_MINIMAX] = "minimax",
+	[OBJECTIVE_LATENCY] = "latency",
+	[OBJECTIVE_THROUGHPUT] = "throughput",
+};
+
 #define COMPILE_SIZES (sizeof(compile_percent) / sizeof(*compile_percent))
 
 /* The regrets of a set of cells. */
@@ -27,6 +33,7 @@ struct tally {
 	unsigned int n, w; /* of the first cell with the worst */
 	enum pattern pattern;
 	double sum;
+	double lost_ns; /* not relative */
 	double compile; /* sum weighted with compile_percent */
 };
 
@@ -37,7 +44,8 @@ struct tally {
  */
 struct sweep {
 	struct tally page[COST_CLAMP + 1], full[COST_CLAMP + 1];
-	size_t cells;	/* known ones per n */
+	size_t cells;	/* known ones per n, of all models */
+	double best_ns; /* sum of the cheaper way's costs */
 	double percent; /* sum of compile_percent */
 };
 
@@ -58,11 +66,26 @@ static void add(struct tally *tally, const struct tally *more)
 		tally->pattern = more->pattern;
 	}
 	tally->sum += more->sum;
+	tally->lost_ns += more->lost_ns;
 	tally->compile += more->compile;
 }
 
+/*
+ * The same, where more may hold smaller sizes: of equal worst cases the one of
+ * the smallest n is kept.
+ */
+static void accumulate(struct tally *tally, const struct tally *more,
+		       bool larger)
+{
+	struct tally all = larger ? *tally : *more;
+
+	add(&all, larger ? more : tally);
+	*tally = all;
+}
+
 static void add_cell(struct tally *tally, unsigned int n,
-		     const struct refill_cell *cell, double regret)
+		     const struct refill_cell *cell, double regret,
+		     double lost_ns)
 {
 	struct tally one = {
 		.worst = regret,
@@ -70,6 +93,7 @@ static void add_cell(struct tally *tally, unsigned int n,
 		.w = cell->w,
 		.pattern = cell->pattern,
 		.sum = regret,
+		.lost_ns = lost_ns,
 		.compile = n <= COMPILE_SIZES ?
 				   regret * compile_percent[n - 1] :
 				   0,
@@ -103,45 +127,62 @@ static size_t known_cells(const struct cost_model *model,
 	return n;
 }
 
+/* Add flushes of n pages on one model: to the way that is regretted. */
+static void sweep_size(struct sweep *sweep, const struct cost_model *model,
+		       unsigned int n, const struct refill_cell *cells,
+		       size_t n_cells)
+{
+	double page = cost_page(model, n);
+	double full_empty = cost_full(model, n, 0, PATTERN_SEQ);
+	size_t i;
+
+	for (i = 0; i < n_cells; i++) {
+		double full = full_empty + cells[i].step;
+		double lost_ns = fabs(page - full);
+		double best_ns = fmax(fmin(page, full), CHOICE_FLOOR_NS);
+
+		/* Only the dearer of the two ways can be regretted. */
+		add_cell(page > full ? &sweep->page[n] : &sweep->full[n - 1], n,
+			 &cells[i], lost_ns / best_ns, lost_ns);
+		sweep->best_ns += best_ns;
+	}
+}
+
+/* The cells of one model after those of others. */
+static void sweep_model(struct sweep *sweep, const struct cost_model *model,
+			const struct choice_grid *grid)
+{
+	struct refill_cell cells[sizeof(grid->w) / sizeof(*grid->w) * PATTERNS];
+	size_t n_cells = known_cells(model, grid, cells);
+	unsigned int n;
+
+	for (n = 1; n <= COST_CLAMP; n++)
+		sweep_size(sweep, model, n, cells, n_cells);
+	sweep->cells += n_cells;
+}
+
 static void sweep_make(struct sweep *sweep, const struct cost_model *model,
 		       const struct choice_grid *grid)
 {
-	struct refill_cell cells[sizeof(grid->w) / sizeof(*grid->w) * PATTERNS];
 	unsigned int n;
 	size_t i;
 
-	sweep->cells = known_cells(model, grid, cells);
-	sweep->percent = 0;
+	*sweep = (struct sweep){ 0 };
 	for (i = 0; i < COMPILE_SIZES; i++)
 		sweep->percent += compile_percent[i];
-
-	sweep->page[0] = (struct tally){ 0 };
-	sweep->full[COST_CLAMP] = (struct tally){ 0 };
-	for (n = 1; n <= COST_CLAMP; n++) {
-		double page = cost_page(model, n);
-		double full_empty = cost_full(model, n, 0, PATTERN_SEQ);
-		struct tally *paged = &sweep->page[n];
-		struct tally *flushed = &sweep->full[n - 1];
-
-		*paged = sweep->page[n - 1];
-		*flushed = (struct tally){ 0 };
-		for (i = 0; i < sweep->cells; i++) {
-			double full = full_empty + cells[i].step;
-			double regret = fabs(page - full) /
-					fmax(fmin(page, full), CHOICE_FLOOR_NS);
-
-			/* Only the dearer of the two ways can be regretted. */
-			add_cell(page > full ? paged : flushed, n, &cells[i],
-				 regret);
-		}
-	}
+	for (; model; model = model->next)
+		sweep_model(sweep, model, grid);
+	for (n = 1; n <= COST_CLAMP; n++)
+		accumulate(&sweep->page[n], &sweep->page[n - 1], false);
 	for (n = COST_CLAMP; n-- > 0;)
-		add(&sweep->full[n], &sweep->full[n + 1]);
+		accumulate(&sweep->full[n], &sweep->full[n + 1], true);
 }
 
 static struct regret unknown_regret(void)
 {
-	return (struct regret){ .worst = NAN, .mean = NAN, .compile = NAN };
+	return (struct regret){
+		.worst = NAN, .mean = NAN, .total = NAN, .compile = NAN
+	};
 }
 
 static struct regret sweep_regret(const struct sweep *sweep,
@@ -155,6 +196,7 @@ static struct regret sweep_regret(const struct sweep *sweep,
 	return (struct regret){
 		.worst = all.worst,
 		.mean = all.sum / (double)(sweep->cells * COST_CLAMP),
+		.total = all.lost_ns / sweep->best_ns,
 		.compile =
 			all.compile / ((double)sweep->cells * sweep->percent),
 		.worst_n = all.n,
@@ -163,13 +205,39 @@ static struct regret sweep_regret(const struct sweep *sweep,
 	};
 }
 
-/* The objective: less regret in the worst case, and then on average. */
-static bool better(const struct regret *regret, const struct regret *than)
+/* What the objective minimises, and what decides between equals. */
+static double first(const struct regret *regret, enum objective objective)
 {
-	if (isnan(than->worst))
-		return !isnan(regret->worst);
-	return regret->worst < than->worst ||
-	       (regret->worst == than->worst && regret->mean < than->mean);
+	switch (objective) {
+	case OBJECTIVE_LATENCY:
+		return regret->mean;
+	case OBJECTIVE_THROUGHPUT:
+		return regret->total;
+	default:
+		return regret->worst;
+	}
+}
+
+static double second(const struct regret *regret, enum objective objective)
+{
+	return objective == OBJECTIVE_MINIMAX ? regret->mean : regret->worst;
+}
+
+static bool better(const struct regret *regret, const struct regret *than,
+		   enum objective objective)
+{
+	double x = first(regret, objective), y = first(than, objective);
+
+	if (isnan(y))
+		return !isnan(x);
+	return x < y ||
+	       (x == y && second(regret, objective) < second(than, objective));
+}
+
+double choice_gain(const struct regret *from, const struct regret *to,
+		   enum objective objective)
+{
+	return (1 + first(from, objective)) / (1 + first(to, objective)) - 1;
 }
 
 struct choice_grid choice_grid(unsigned int entries)
@@ -217,7 +285,7 @@ struct choice choice_make(const struct cost_model *model,
 	for (pages = 0; pages <= COST_CLAMP; pages++) {
 		struct regret regret = sweep_regret(&sweep, pages);
 
-		if (better(&regret, &choice.best_regret)) {
+		if (better(&regret, &choice.best_regret, grid->objective)) {
 			choice.best_pages = pages;
 			choice.best_regret = regret;
 		}
@@ -229,7 +297,7 @@ struct choice choice_make(const struct cost_model *model,
 
 		pages = cost_ceiling(factor, entries);
 		regret = sweep_regret(&sweep, pages);
-		if (better(&regret, &choice.regret)) {
+		if (better(&regret, &choice.regret, grid->objective)) {
 			choice.factor = factor;
 			choice.pages = pages;
 			choice.regret = regret;

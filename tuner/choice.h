@@ -3,8 +3,9 @@
  * choice: the ceiling whose worst case is the least bad. Pure.
  *
  * Over the grid n = 1 .. 512 x W x pattern the relative regret of a ceiling in
- * a cell is what it costs there over what the cheaper way costs, less 1. The
- * choice minimises the largest regret; ties go to the smaller mean.
+ * a cell is what it costs there over what the cheaper way costs, less 1. What
+ * the choice minimises is the objective. On a hybrid part the cells of every
+ * core type count, as there is one knob for all of them.
  *
  * The costs are estimates, and a poor one of a or b can bring the cheaper way
  * near 0 or below. So the difference of the two ways, which depends on neither,
@@ -24,8 +25,18 @@
  */
 #define CHOICE_FLOOR_NS 100
 
+enum objective {
+	OBJECTIVE_MINIMAX,    /* the largest regret; ties: the smaller mean */
+	OBJECTIVE_LATENCY,    /* the mean regret: every call counts the same */
+	OBJECTIVE_THROUGHPUT, /* the total one: every ns counts the same */
+	OBJECTIVES
+};
+
+extern const char *const objective_name[];
+
 struct regret {
 	double worst, mean; /* relative, 0.05 = 5 %; NAN: no cell is known */
+	double total;	    /* of the sums of costs over all cells */
 	double compile;	    /* mean under the flush sizes of a kernel compile */
 	/* the first cell of the worst case; worst_n is 0 if there's no regret
 	 */
@@ -34,6 +45,7 @@ struct regret {
 };
 
 struct choice_grid {
+	enum objective objective;
 	size_t n_sets;
 	unsigned int w[8]; /* 0, 16, 64, 256, 1024, E/2; ascending, unique */
 };
@@ -52,7 +64,9 @@ struct choice {
 	struct regret best_regret;
 };
 
-/* The grid of design 4 for a TLB of that many entries; 0 where unknown. */
+/*
+ * The grid for a TLB of that many entries, 0 where unknown; OBJECTIVE_MINIMAX.
+ */
 struct choice_grid choice_grid(unsigned int entries);
 
 /*
@@ -71,6 +85,20 @@ struct regret choice_regret(const struct cost_model *model,
  */
 struct choice choice_make(const struct cost_model *model,
 			  const struct choice_grid *grid, unsigned int entries);
+
+/*
+ * Below so much it is better to leave a setting alone: two runs on the same
+ * machine differ by more than what it would gain.
+ */
+#define CHOICE_GAIN_MIN 0.03
+
+/*
+ * What changing from one ceiling to another gains by the objective: 0.05 where
+ * the worst case (or mean, or total) then costs 5 % less than it does. Negative
+ * where it loses, NAN where either is unknown.
+ */
+double choice_gain(const struct regret *from, const struct regret *to,
+		   enum objective objective);
 
 /*
  * Share of the cells of the grid, 0..1, in which a cost is extrapolated: page

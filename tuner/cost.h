@@ -30,6 +30,8 @@ struct cost_model {
 	size_t n_sets;
 	unsigned int *w;	  /* [n_sets] ascending, pages; no 0 */
 	double (*step)[PATTERNS]; /* [n_sets][pattern] D(W) in ns */
+	/* that of another core type, for which a choice must hold as well */
+	const struct cost_model *next;
 };
 
 /*

@@ -5,9 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "decide.h"
 #include "derive.h"
 #include "plan.h"
-#include "random.h"
 #include "repeat.h"
 
 /* the working sets ------------------------------------------------------ */
@@ -140,148 +140,6 @@ static int derive_repeat(struct findings *out)
 		out->pages[i] = widen_pages(fit, &out->refill[i], x);
 	free(x);
 	return 0;
-}
-
-/* the cost model -------------------------------------------------------- */
-
-/*
- * The model of a resample of the blocks: pick[n] are indexes into fit.blocks,
- * NULL takes every block once. Means over the blocks that know the cost.
- */
-struct mean {
-	double sum;
-	size_t n;
-};
-
-static void add(struct mean *mean, double x)
-{
-	if (!isfinite(x))
-		return;
-	mean->sum += x;
-	mean->n++;
-}
-
-static double mean_value(const struct mean *mean)
-{
-	return mean->n ? mean->sum / (double)mean->n : NAN;
-}
-
-/* True if the costs with the knob are to be relied on. */
-static bool knows_both(const struct findings *findings)
-{
-	return findings->both.verdict == BOTH_AGREES ||
-	       findings->both.verdict == BOTH_DISAGREES;
-}
-
-static void resample(const struct findings *findings, const size_t *pick,
-		     struct cost_model *model)
-{
-	const struct both *both = &findings->both;
-	const struct fit *fit = &findings->fit;
-	struct mean a = { 0 }, b = { 0 }, c_i = { 0 }, c_f = { 0 };
-	size_t i, set, n_sets = model->n_sets;
-	int pattern;
-
-	for (i = 0; i < fit->n_blocks; i++) {
-		size_t at = pick ? pick[i] : i;
-		/* What was seen at every n, both ways, is extrapolated to none.
-		 */
-		const struct block_fit *block =
-			knows_both(findings) ?
-				&both->blocks[at % both->n_blocks] :
-				&fit->blocks[at];
-
-		if (knows_both(findings) && !pick && i >= both->n_blocks)
-			break;
-		add(&a, block->a);
-		add(&b, block->b);
-		add(&c_i, block->c_i);
-		add(&c_f, block->c_f);
-	}
-	model->a = mean_value(&a);
-	model->b = mean_value(&b);
-	model->c_i = mean_value(&c_i);
-	model->c_f = mean_value(&c_f);
-	for (pattern = 0; pattern < PATTERNS; pattern++)
-		for (set = 0; set < n_sets; set++) {
-			const struct refill *refill =
-				&findings->refill[(size_t)pattern *
-							  (n_sets + 1) +
-						  set + 1];
-			struct mean step = { 0 };
-
-			for (i = 0; i < refill->n_blocks; i++)
-				add(&step,
-				    refill->block_step_ns[pick ? pick[i] : i]);
-			model->step[set][pattern] = mean_value(&step);
-		}
-}
-
-static bool model_is_known(const struct cost_model *model)
-{
-	size_t set;
-	int pattern;
-
-	for (set = 0; set < model->n_sets; set++)
-		for (pattern = 0; pattern < PATTERNS; pattern++)
-			if (!isfinite(model->step[set][pattern]))
-				return false;
-	return model->n_sets && isfinite(model->a) && isfinite(model->b) &&
-	       isfinite(model->c_i) && isfinite(model->c_f);
-}
-
-/* the choice ------------------------------------------------------------ */
-
-/* How often a bootstrap over time blocks chooses the same factor. */
-static int bootstrap(struct findings *out, uint64_t seed)
-{
-	struct cost_model model = out->model;
-	size_t blocks = out->fit.n_blocks;
-	size_t *pick = calloc(blocks, sizeof(*pick));
-	double *pages = calloc(DERIVE_BOOTSTRAPS, sizeof(*pages));
-	size_t same = 0, i, k;
-	int status = -1;
-
-	model.step = calloc(model.n_sets, sizeof(*model.step));
-	if (!pick || !pages || !model.step)
-		goto out;
-	for (k = 0; k < DERIVE_BOOTSTRAPS; k++) {
-		struct choice choice;
-
-		for (i = 0; i < blocks; i++)
-			pick[i] = random_stream(seed, k * blocks + i) % blocks;
-		resample(out, pick, &model);
-		choice = choice_make(&model, &out->grid, out->entries);
-		same += choice.factor == out->choice.factor;
-		pages[k] = choice.pages;
-	}
-	out->agreement = (double)same / DERIVE_BOOTSTRAPS;
-	out->pages_lo = stats_quantile(pages, DERIVE_BOOTSTRAPS, 0.025);
-	out->pages_hi = stats_quantile(pages, DERIVE_BOOTSTRAPS, 0.975);
-	status = 0;
-out:
-	free(pick);
-	free(pages);
-	free(model.step);
-	return status;
-}
-
-static int derive_choice(const struct record *record, struct findings *out,
-			 uint64_t seed)
-{
-	out->pages_in_force = record->in_force < 0 ?
-				      out->step.ceiling :
-				      (unsigned int)record->in_force;
-	out->grid = choice_grid(out->entries);
-	out->choice = choice_make(&out->model, &out->grid, out->entries);
-	out->in_force =
-		choice_regret(&out->model, &out->grid, out->pages_in_force);
-	out->stock =
-		choice_regret(&out->model, &out->grid, DERIVE_STOCK_CEILING);
-	out->measured = knows_both(out) ? COST_CLAMP : out->step.ceiling;
-	out->extrapolated =
-		choice_extrapolated(&out->model, &out->grid, out->measured);
-	return bootstrap(out, seed);
 }
 
 /* held-out working sets ------------------------------------------------- */
@@ -432,7 +290,7 @@ static int derive_costs(const struct record *record, struct findings *out)
 	out->model.step = calloc(out->model.n_sets, sizeof(*out->model.step));
 	if (!out->model.step)
 		return -1;
-	resample(out, NULL, &out->model);
+	decide_model(out);
 	return 0;
 }
 
@@ -449,7 +307,8 @@ static void forget_refills(struct findings *findings)
 	findings->n_refill = 0;
 }
 
-int derive(const struct record *record, uint64_t seed, struct findings *out)
+int derive(const struct record *record, const struct question *question,
+	   struct findings *out)
 {
 	*out = (struct findings){ 0 };
 	if (derive_reach(record, out) < 0 || derive_step(record, out) < 0)
@@ -464,7 +323,7 @@ int derive(const struct record *record, uint64_t seed, struct findings *out)
 			      "not every working set in every pattern";
 		return 0;
 	}
-	if (!model_is_known(&out->model)) {
+	if (!decide_knows(&out->model)) {
 		out->reason = "the ceiling in force leaves too few sizes on "
 			      "one of its sides to fit the costs";
 		return 0;
@@ -476,7 +335,7 @@ int derive(const struct record *record, uint64_t seed, struct findings *out)
 			      "is relative, could not be measured";
 		return 0;
 	}
-	if (derive_choice(record, out, seed) < 0)
+	if (decide(record, question, out) < 0)
 		goto fail;
 	return 0;
 fail:

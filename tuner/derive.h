@@ -24,6 +24,13 @@ struct check {
 		       * and n*c_i */
 };
 
+/* What is asked of a record. */
+struct question {
+	uint64_t seed; /* of the bootstrap */
+	enum objective objective;
+	unsigned int bootstraps; /* 0: DERIVE_BOOTSTRAPS */
+};
+
 struct findings {
 	struct step step;
 	struct reach reach;
@@ -54,6 +61,11 @@ struct findings {
 	struct choice choice;
 	struct regret in_force, stock; /* pages_in_force; 33 pages */
 	unsigned int pages_in_force;
+	/*
+	 * What choice.pages and choice.best_pages gain over what is in force;
+	 * below CHOICE_GAIN_MIN it is better left alone.
+	 */
+	struct estimate gain, gain_pages;
 	double agreement; /* share of bootstraps with the same factor */
 	double pages_lo, pages_hi; /* their middle 95 % of ceilings */
 	unsigned int measured;	   /* pages, the largest timed page by page */
@@ -64,7 +76,8 @@ struct findings {
 #define DERIVE_STOCK_CEILING 33
 
 /* Returns 0, or -1 with errno: EINVAL (too little was measured), ENOMEM. */
-int derive(const struct record *record, uint64_t seed, struct findings *out);
+int derive(const struct record *record, const struct question *question,
+	   struct findings *out);
 
 void derive_free(struct findings *findings);
 

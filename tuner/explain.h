@@ -32,6 +32,9 @@ void explain_tlb_text(const json_t *tlb, const char *heading, FILE *to);
 json_t *explain_both_json(const struct both *both);
 void explain_both_text(const json_t *both, FILE *to);
 
+/* The member choice of a report, for people. */
+void explain_choice_text(const json_t *report, FILE *to);
+
 /* The member knob of a report, for people. */
 void explain_knob_text(const json_t *report, FILE *to);
 

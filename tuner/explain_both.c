@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <config.h>
 
-#include <math.h>
 #include <string.h>
 
 #include "explain.h"
+#include "member.h"
 #include "report.h"
 
 json_t *explain_both_json(const struct both *both)
@@ -19,22 +19,13 @@ json_t *explain_both_json(const struct both *both)
 		both_verdict_name[both->verdict], "worst", both->worst);
 }
 
-static double number(const json_t *object, const char *key)
-{
-	const json_t *value = json_object_get(object, key);
-
-	return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 static void print_cost(FILE *to, const json_t *both, const char *name)
 {
 	const json_t *cost = json_object_get(both, name);
-	const json_t *ci95 = json_object_get(cost, "ci95");
 
 	fprintf(to, "  %-4s%9.1f  [%.1f, %.1f]\n", name,
-		number(cost, "estimate"),
-		json_number_value(json_array_get(ci95, 0)),
-		json_number_value(json_array_get(ci95, 1)));
+		member_number(cost, "estimate"), member_end(cost, 0),
+		member_end(cost, 1));
 }
 
 void explain_both_text(const json_t *both, FILE *to)
@@ -48,7 +39,7 @@ void explain_both_text(const json_t *both, FILE *to)
 	fprintf(to,
 		"The same with the knob: both ways at every size (%.0f time "
 		"blocks)\n",
-		number(both, "blocks"));
+		member_number(both, "blocks"));
 	print_cost(to, both, "a");
 	print_cost(to, both, "b");
 	print_cost(to, both, "c_i");

@@ -121,14 +121,25 @@ static json_t *break_even_json(const struct findings *findings)
 
 static json_t *regret_json(const struct regret *regret, unsigned int pages)
 {
-	return json_pack("{s:I, s:o, s:o, s:o, s:{s:I, s:I, s:s}}", "pages",
-			 (json_int_t)pages, "worst",
+	return json_pack("{s:I, s:o, s:o, s:o, s:o, s:{s:I, s:I, s:s}}",
+			 "pages", (json_int_t)pages, "worst",
 			 report_number(regret->worst), "mean",
-			 report_number(regret->mean), "kernel_compile",
+			 report_number(regret->mean), "total",
+			 report_number(regret->total), "kernel_compile",
 			 report_number(regret->compile), "worst_case", "pages",
 			 (json_int_t)regret->worst_n, "working_set",
 			 (json_int_t)regret->worst_w, "pattern",
 			 pattern_name[regret->worst_pattern]);
+}
+
+/* A gain, and whether it is worth it. */
+static json_t *gain_json(const struct estimate *gain)
+{
+	json_t *json = report_estimate(gain);
+
+	json_object_set_new(json, "leave_it_alone",
+			    json_boolean(!(gain->value >= CHOICE_GAIN_MIN)));
+	return json;
 }
 
 static json_t *choice_json(const struct findings *findings)
@@ -139,19 +150,24 @@ static json_t *choice_json(const struct findings *findings)
 		return json_pack("{s:n, s:s}", "factor", "reason",
 				 findings->reason);
 	return json_pack(
-		"{s:i, s:I, s:[f, f], s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o}",
+		"{s:i, s:I, s:[f, f], s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, "
+		"s:o, s:o, s:f, s:I}",
 		"factor", choice->factor, "pages", (json_int_t)choice->pages,
 		"ci95", findings->pages_lo, findings->pages_hi, "objective",
-		"minimax", "entries", (json_int_t)findings->entries,
-		"regret_choice", regret_json(&choice->regret, choice->pages),
-		"regret_in_force",
+		objective_name[findings->grid.objective], "entries",
+		(json_int_t)findings->entries, "regret_choice",
+		regret_json(&choice->regret, choice->pages), "regret_in_force",
 		regret_json(&findings->in_force, findings->pages_in_force),
 		"regret_stock",
 		regret_json(&findings->stock, DERIVE_STOCK_CEILING),
 		"regret_best_pages",
 		regret_json(&choice->best_regret, choice->best_pages),
 		"bootstrap_agreement", report_number(findings->agreement),
-		"extrapolated", report_number(findings->extrapolated));
+		"extrapolated", report_number(findings->extrapolated), "gain",
+		gain_json(&findings->gain), "gain_best_pages",
+		gain_json(&findings->gain_pages), "gain_threshold",
+		CHOICE_GAIN_MIN, "measured_pages",
+		(json_int_t)findings->measured);
 }
 
 static json_t *verify_json(const struct findings *findings)

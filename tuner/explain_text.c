@@ -6,40 +6,16 @@
 
 #include "environment.h"
 #include "explain.h"
+#include "member.h"
 #include "repeat.h"
-
-/* Members of JSON objects; NAN where there is none. */
-static double number(const json_t *object, const char *key)
-{
-	const json_t *value = json_object_get(object, key);
-
-	return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
-static double end(const json_t *object, size_t which)
-{
-	const json_t *ci95 = json_object_get(object, "ci95");
-
-	return json_is_array(ci95) ?
-		       json_number_value(json_array_get(ci95, which)) :
-		       NAN;
-}
-
-static void print_number(FILE *to, int width, int digits, double x)
-{
-	if (isfinite(x))
-		fprintf(to, "%*.*f", width, digits, x);
-	else
-		fprintf(to, "%*s", width, "n/a");
-}
 
 /* "   39.8  [39.1, 40.4]" of an {estimate, ci95}. */
 static void print_estimate(FILE *to, const json_t *estimate, int digits)
 {
-	print_number(to, 9, digits, number(estimate, "estimate"));
-	if (isfinite(end(estimate, 0)))
-		fprintf(to, "  [%.*f, %.*f]", digits, end(estimate, 0), digits,
-			end(estimate, 1));
+	member_print(to, 9, digits, member_number(estimate, "estimate"));
+	if (isfinite(member_end(estimate, 0)))
+		fprintf(to, "  [%.*f, %.*f]", digits, member_end(estimate, 0),
+			digits, member_end(estimate, 1));
 }
 
 static void print_cost(FILE *to, const json_t *fit, const char *name,
@@ -54,7 +30,7 @@ static void print_costs(const json_t *report, FILE *to)
 {
 	const json_t *fit = json_object_get(report, "fit");
 	const json_t *regimes = json_object_get(fit, "c_i_regimes");
-	double drift = number(fit, "c_i_drift");
+	double drift = member_number(fit, "c_i_drift");
 
 	if (!json_object_get(fit, "c_i"))
 		return;
@@ -62,8 +38,8 @@ static void print_costs(const json_t *report, FILE *to)
 		"Costs of an mprotect of n pages: T = a + n*b + (n*c_i page "
 		"by page, or c_f full)\n(%.0f time blocks; 95 %% intervals for "
 		"this run%s)\n",
-		number(fit, "blocks"),
-		number(fit, "blocks") < REPEAT_INDEPENDENT ?
+		member_number(fit, "blocks"),
+		member_number(fit, "blocks") < REPEAT_INDEPENDENT ?
 			" only, too short to "
 			"tell of others" :
 			" and another");
@@ -71,7 +47,7 @@ static void print_costs(const json_t *report, FILE *to)
 	print_cost(to, fit, "b", "ns/page", "what both ways pay for a page");
 	print_cost(to, fit, "c_i", "ns/page", "one single-page flush (INVLPG)");
 	print_cost(to, fit, "c_f", "ns", "the full flush");
-	if (end(json_object_get(fit, "c_f"), 1) < 0)
+	if (member_end(json_object_get(fit, "c_f"), 1) < 0)
 		fputs("  c_f below 0: going page by page costs this much more "
 		      "before its first page\n",
 		      to);
@@ -79,9 +55,9 @@ static void print_costs(const json_t *report, FILE *to)
 		fprintf(to,
 			"  two regimes: c_i was %.1f ns for %.0f %% of the "
 			"time and %.1f ns for the rest\n",
-			number(regimes, "low"),
-			100 * (1 - number(regimes, "high_share")),
-			number(regimes, "high"));
+			member_number(regimes, "low"),
+			100 * (1 - member_number(regimes, "high_share")),
+			member_number(regimes, "high"));
 	if (fabs(drift) > 0.03)
 		fprintf(to, "  drift: c_i changed by %+.0f %% over the run\n",
 			100 * drift);
@@ -121,16 +97,17 @@ static void print_cpuid(const json_t *report, FILE *to)
 	const json_t *measured = json_object_get(json_object_get(report, "tlb"),
 						 "last_level_entries");
 	const char *why = json_string_value(json_object_get(cpuid, "why"));
-	double entries = number(cpuid, "last_level_entries");
+	double entries = member_number(cpuid, "last_level_entries");
 
 	if (!cpuid)
 		return; /* saved by something that did not look */
 	fputs("TLB, as CPUID has it\n  last level  ", to);
-	print_number(to, 9, 0, entries);
+	member_print(to, 9, 0, entries);
 	fprintf(to, " entries: %s%s%s\n",
 		json_string_value(json_object_get(cpuid, "confidence")),
 		why ? ", " : "", why ? why : "");
-	if (entries < end(measured, 0) || entries > end(measured, 1))
+	if (entries < member_end(measured, 0) ||
+	    entries > member_end(measured, 1))
 		fputs("  contradiction: this lies outside what was measured, "
 		      "which is used\n",
 		      to);
@@ -141,8 +118,9 @@ static void print_ceiling(const json_t *report, FILE *to)
 {
 	const json_t *ceiling =
 		json_object_get(json_object_get(report, "fit"), "ceiling");
-	double in_force = number(json_object_get(report, "record"), "in_force");
-	double pages = number(ceiling, "estimate");
+	double in_force =
+		member_number(json_object_get(report, "record"), "in_force");
+	double pages = member_number(ceiling, "estimate");
 
 	if (!isfinite(pages)) {
 		fprintf(to, "Ceiling in force: unknown (step: %s)\n\n",
@@ -158,8 +136,8 @@ static void print_ceiling(const json_t *report, FILE *to)
 		"Ceiling %s: %.0f pages (with one page more the call "
 		"takes %.0f ns %s)\n\n",
 		isfinite(in_force) ? "while measuring" : "in force", pages,
-		fabs(number(ceiling, "height_ns")),
-		number(ceiling, "height_ns") < 0 ? "more" : "less");
+		fabs(member_number(ceiling, "height_ns")),
+		member_number(ceiling, "height_ns") < 0 ? "more" : "less");
 }
 
 /* What of the kernel could be set, or why nothing can. */
@@ -173,12 +151,12 @@ void explain_knob_text(const json_t *report, FILE *to)
 	if (!knob)
 		return; /* saved by something that did not look */
 	fprintf(to, "Knob: %s", kind ? kind : "none can be moved here");
-	if (isfinite(number(knob, "factor"))) {
-		fprintf(to, " = %.0f, E = ", number(knob, "factor"));
-		print_number(to, 0, 0, number(knob, "entries"));
+	if (isfinite(member_number(knob, "factor"))) {
+		fprintf(to, " = %.0f, E = ", member_number(knob, "factor"));
+		member_print(to, 0, 0, member_number(knob, "entries"));
 	}
-	if (isfinite(number(knob, "pages")))
-		fprintf(to, ", %.0f pages", number(knob, "pages"));
+	if (isfinite(member_number(knob, "pages")))
+		fprintf(to, ", %.0f pages", member_number(knob, "pages"));
 	fputc('\n', to);
 	if (why)
 		fprintf(to, "  %s: %s\n", kind ? "read only" : "because", why);
@@ -199,7 +177,7 @@ static const json_t *find(const json_t *list, double w, const char *pattern)
 		const char *name =
 			json_string_value(json_object_get(entry, "pattern"));
 
-		if (number(entry, "working_set") == w && name &&
+		if (member_number(entry, "working_set") == w && name &&
 		    !strcmp(name, pattern))
 			return entry;
 	}
@@ -209,8 +187,8 @@ static const json_t *find(const json_t *list, double w, const char *pattern)
 /* "71 (67-75)*", "<1", "n/a" in 20 columns. */
 static void print_pages(FILE *to, const json_t *entry)
 {
-	double pages = number(entry, "pages");
-	double lo = end(entry, 0), hi = end(entry, 1);
+	double pages = member_number(entry, "pages");
+	double lo = member_end(entry, 0), hi = member_end(entry, 1);
 	char text[64];
 
 	if (!isfinite(pages) || !isfinite(lo))
@@ -244,7 +222,7 @@ static void print_break_even(const json_t *report, FILE *to)
 	      "             chase   refill\n",
 	      to);
 	json_array_foreach(list, i, entry) {
-		double w = number(entry, "working_set");
+		double w = member_number(entry, "working_set");
 
 		if (strcmp(json_string_value(json_object_get(entry, "pattern")),
 			   order[0]))
@@ -252,10 +230,11 @@ static void print_break_even(const json_t *report, FILE *to)
 		fprintf(to, "  %8.0f", w);
 		for (k = 0; k < 3; k++)
 			print_pages(to, find(list, w, order[k]));
-		print_number(to, 9, 1,
-			     number(json_object_get(find(list, w, order[2]),
-						    "refill_ns_per_page"),
-				    "estimate"));
+		member_print(
+			to, 9, 1,
+			member_number(json_object_get(find(list, w, order[2]),
+						      "refill_ns_per_page"),
+				      "estimate"));
 		fputc('\n', to);
 	}
 	json_array_foreach(list, i, entry)
@@ -268,63 +247,6 @@ static void print_break_even(const json_t *report, FILE *to)
 		fputs("  *: beyond the ceiling in force, so extrapolated\n",
 		      to);
 	fputc('\n', to);
-}
-
-/* choice ---------------------------------------------------------------- */
-
-static void print_regret(FILE *to, const char *name, const json_t *regret)
-{
-	const json_t *worst = json_object_get(regret, "worst_case");
-
-	fprintf(to, "  %-22s", name);
-	print_number(to, 6, 0, number(regret, "pages"));
-	print_number(to, 10, 1, 100 * number(regret, "worst"));
-	print_number(to, 8, 1, 100 * number(regret, "mean"));
-	print_number(to, 9, 1, 100 * number(regret, "kernel_compile"));
-	if (number(worst, "pages") > 0)
-		fprintf(to, "   n=%.0f W=%.0f %s\n", number(worst, "pages"),
-			number(worst, "working_set"),
-			json_string_value(json_object_get(worst, "pattern")));
-	else
-		fputs("   none\n", to);
-}
-
-static void print_choice(const json_t *report, FILE *to)
-{
-	const json_t *choice = json_object_get(report, "choice");
-	char name[64];
-
-	if (json_object_get(choice, "reason")) {
-		fprintf(to, "No factor: %s.\n",
-			json_string_value(json_object_get(choice, "reason")));
-		return;
-	}
-	fprintf(to,
-		"tlb_flushall_factor %.0f: page by page up to %.0f pages "
-		"(E = %.0f)\n\n"
-		"  regret, %%               pages     worst    mean  compile"
-		"   worst case\n",
-		number(choice, "factor"), number(choice, "pages"),
-		number(choice, "entries"));
-	snprintf(name, sizeof(name), "factor %.0f", number(choice, "factor"));
-	print_regret(to, name, json_object_get(choice, "regret_choice"));
-	print_regret(to, "in force now",
-		     json_object_get(choice, "regret_in_force"));
-	print_regret(to, "stock constant",
-		     json_object_get(choice, "regret_stock"));
-	print_regret(to, "best plain ceiling",
-		     json_object_get(choice, "regret_best_pages"));
-	fprintf(to,
-		"\n  Regret: cost over that of always knowing the cheaper way, "
-		"for n = 1..512, reused\n  sets up to E/2 and three patterns; "
-		"the factor minimises the worst case.\n"
-		"  How sure: %.0f %% of %d resamples of the time blocks choose "
-		"this factor, 95 %% of\n  them %.0f..%.0f pages. In %.0f %% of "
-		"the cells page by page is extrapolated beyond the\n  ceiling "
-		"in force, in the others the full flush below it.\n",
-		100 * number(choice, "bootstrap_agreement"), DERIVE_BOOTSTRAPS,
-		end(choice, 0), end(choice, 1),
-		100 * number(choice, "extrapolated"));
 }
 
 static void print_verify(const json_t *report, FILE *to)
@@ -345,11 +267,13 @@ static void print_verify(const json_t *report, FILE *to)
 		const json_t *measured = json_object_get(check, "measured_ns");
 
 		fprintf(to, "  %8.0f  %-7s %4.0f %10.0f",
-			number(check, "working_set"),
+			member_number(check, "working_set"),
 			json_string_value(json_object_get(check, "pattern")),
-			number(check, "pages"), number(check, "predicted_ns"));
+			member_number(check, "pages"),
+			member_number(check, "predicted_ns"));
 		print_estimate(to, measured, 0);
-		fprintf(to, "  %5.1f %%\n", 100 * number(check, "error"));
+		fprintf(to, "  %5.1f %%\n",
+			100 * member_number(check, "error"));
 	}
 	fputs("  error: of the larger of c_f + D(W) and n*c_i; 10 % is the "
 	      "limit\n",
@@ -367,7 +291,7 @@ void explain_text(const json_t *report, FILE *to)
 	print_costs(report, to);
 	explain_both_text(json_object_get(report, "both"), to);
 	print_break_even(report, to);
-	print_choice(report, to);
+	explain_choice_text(report, to);
 	print_verify(report, to);
 	if (json_is_true(json_object_get(report, "partial")))
 		fputs("\nPARTIAL: interrupted, this rests on what was measured "

@@ -262,13 +262,14 @@ static json_t *measure(struct run *run)
 /* Derive everything again from what report, called name, has measured. */
 static void derive_again(struct run *run, json_t *report, const char *name)
 {
+	const struct question question = { .seed = run->common.seed };
 	struct findings findings;
 	struct record record;
 	char *why = NULL;
 
 	if (saved_record(report, name, &record, &why) < 0)
 		refuse(why);
-	if (derive(&record, run->common.seed, &findings) < 0) {
+	if (derive(&record, &question, &findings) < 0) {
 		if (errno == EINVAL)
 			options_refuse("%s: record.search: expected timings of "
 				       "at least 8 sizes",

@@ -29,11 +29,15 @@
 static int finish(const struct tune_options *options, json_t *report,
 		  const struct record *record)
 {
+	const struct question question = {
+		.seed = options->common.seed,
+		.objective = options->objective,
+	};
 	struct findings findings;
 	int status = STATUS_OK;
 	size_t i;
 
-	if (derive(record, options->common.seed, &findings) < 0) {
+	if (derive(record, &question, &findings) < 0) {
 		if (errno == EINVAL && options->from)
 			options_refuse("%s: record.search: expected timings of "
 				       "at least 8 sizes",

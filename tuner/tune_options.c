@@ -16,6 +16,7 @@ enum {
 	KEY_VERIFY,
 	KEY_KNOB,
 	KEY_ROOT,
+	KEY_OBJECTIVE,
 };
 
 static void set_action(struct tune_options *options, enum tune_action action,
@@ -33,6 +34,18 @@ static void set_root(struct tune_options *options, const char *root)
 	if (stat(root, &st) < 0 || !S_ISDIR(st.st_mode))
 		options_refuse("--root: expected a directory, got '%s'", root);
 	options->root = strcmp(root, "/") ? root : "";
+}
+
+static enum objective parse_objective(const char *text)
+{
+	int i;
+
+	for (i = 0; i < OBJECTIVES; i++)
+		if (!strcmp(text, objective_name[i]))
+			return (enum objective)i;
+	options_refuse("--objective: expected minimax, latency or throughput, "
+		       "got '%s'",
+		       text);
 }
 
 /* Options that cannot go together. */
@@ -61,6 +74,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_VERIFY:
 		options->verify = true;
 		return 0;
+	case KEY_OBJECTIVE:
+		options->objective = parse_objective(arg);
+		return 0;
 	case KEY_KNOB:
 		set_action(options, ACTION_KNOB, "--knob");
 		return 0;
@@ -85,6 +101,11 @@ static const struct argp_option tune_options[] = {
 	  1 },
 	{ "verify", KEY_VERIFY, NULL, 0,
 	  "check the fit against working sets that it has not seen", 1 },
+	{ "objective", KEY_OBJECTIVE, "NAME", 0,
+	  "what the choice minimises: minimax (the largest regret, the "
+	  "default), latency (the mean regret of a call) or throughput (the "
+	  "total time)",
+	  1 },
 	{ "knob", KEY_KNOB, NULL, 0,
 	  "show which knob this kernel has and its value, restore what a tune "
 	  "that was killed has left moved, measure nothing",

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "choice.h"
 #include "options.h"
 
 /* What is done beside or instead of measuring. */
@@ -21,6 +22,7 @@ struct tune_options {
 	double max_time;  /* seconds */
 	const char *from; /* --from, or NULL */
 	bool verify;
+	enum objective objective;
 	const char *root; /* --root, "" for the machine itself */
 };
 
