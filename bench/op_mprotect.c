@@ -37,6 +37,7 @@ static int restore(struct bench_run *run)
 
 const struct bench operation_mprotect = {
 	.name = "mprotect",
+	.operation = "mprotect",
 	.summary = "cost of revoking write access from some pages of a region "
 		   "that is in use",
 	.doc = "Each call takes write access away from PAGES dirty pages and "

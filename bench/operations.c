@@ -8,7 +8,9 @@
 const struct bench *operations_find(const char *name)
 {
 	static const struct bench *const operations[] = {
+		&operation_madvise,
 		&operation_mprotect,
+		&operation_munmap,
 	};
 	size_t i;
 

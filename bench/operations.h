@@ -9,12 +9,14 @@
 
 #include "core/bench.h"
 
+extern const struct bench operation_madvise;
 extern const struct bench operation_mprotect;
+extern const struct bench operation_munmap;
 
 /* The operation of that name, or NULL. */
 const struct bench *operations_find(const char *name);
 
 /* All names, for messages: "a, b or c". */
-#define OPERATIONS_NAMES "mprotect"
+#define OPERATIONS_NAMES "madvise, mprotect or munmap"
 
 #endif

@@ -11,8 +11,10 @@
 access=$top_builddir/access
 compare=$top_builddir/compare
 tune=$top_builddir/tune
+madvise=$top_builddir/madvise
 mprotect=$top_builddir/mprotect
 shootdown=$top_builddir/shootdown
+munmap=$top_builddir/munmap
 simulate=$top_builddir/tests/simulate
 deny=$top_builddir/tests/deny
 mkdir "$tmp/in" "$tmp/work"
@@ -37,6 +39,10 @@ bad 2 '--pattern: .*chase' "$mprotect" --pattern zigzag
 bad 2 '--format: .*csv' "$mprotect" --format yaml
 bad 2 'unrecognized option .*--frobnicate' "$mprotect" --frobnicate
 bad 2 "got 'now'" "$mprotect" now
+bad 2 '--advice: expected dontneed, .*remember' "$madvise" --advice remember
+bad 2 "--advice: .*got ''" "$madvise" --advice ''
+bad 2 'huge: .*4 KiB .*PAGEOUT' "$madvise" --huge --advice pageout
+bad 2 'unrecognized option .*--advice' "$munmap" --advice free
 bad 2 '--max-time: .*from 3' "$tune" --max-time 0
 bad 2 '--max-time: .*number' "$tune" --max-time soon
 bad 2 '--max-time: .*number' "$tune" --max-time 0x10
@@ -226,6 +232,14 @@ else
 fi
 bad 77 'VMAs: .*not permitted' "$deny" mprotect -- "$mprotect" -l 10
 bad 77 'VMAs: .*not permitted' "$deny" mprotect -- "$access" --quick
+bad 77 'MADV_COLD.*not permitted' "$deny" madvise-cold -- \
+	"$madvise" --advice cold -l 10
+bad 1 'munmap.*not permitted' "$deny" munmap-64k -- "$munmap" -n 16 -l 10
+if grep -q '^SwapFree: *0 kB' /proc/meminfo; then
+	bad 77 'no swap' "$madvise" --advice pageout -l 10
+else
+	skip 1 'there is swap'
+fi
 # An operation that fails is an error, whatever it took.
 bad 1 'mprotect, 0 threads: .*not permitted' "$deny" mprotect-64k -- \
 	"$mprotect" -n 16 -l 10

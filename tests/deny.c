@@ -45,6 +45,8 @@ static const struct denial denials[] = {
 	/* all: its flags are in memory; the C library takes it for threads */
 	{ "clone3", SYS_clone3, 0, 0 },
 	{ "madvise", SYS_madvise, 0, 0 },
+	/* to age pages, and more that few ask for */
+	{ "madvise-cold", SYS_madvise, 2, 1u << 4 },
 	{ "membarrier", SYS_membarrier, 0, 0 },
 	{ "mlock", SYS_mlock, 0, 0 },
 	/* to make writable; the loader makes what it relocated read-only */
@@ -52,6 +54,7 @@ static const struct denial denials[] = {
 	/* of 64 KiB and its odd multiples; what the loader asks for is less */
 	{ "mprotect-64k", SYS_mprotect, 1, 1u << 16 },
 	{ "munmap", SYS_munmap, 0, 0 },
+	{ "munmap-64k", SYS_munmap, 1, 1u << 16 },
 	/* for writing; the loader reads libraries */
 	{ "openat", SYS_openat, 2, O_WRONLY | O_RDWR },
 	{ "perf_event_open", SYS_perf_event_open, 0, 0 },

@@ -81,6 +81,46 @@ static void test_targets(size_t targets, size_t pages)
 	region_close(&r);
 }
 
+/* Nothing is mapped at page. */
+static bool is_unmapped(void *page)
+{
+	unsigned char state;
+
+	return mincore(page, REGION_PAGE, &state) < 0 && errno == ENOMEM;
+}
+
+static void test_isolate(void)
+{
+	struct region r;
+	char *why, *end, *table, *stranger;
+
+	region_open_targets(&r, 2, 700, 64, false, 1, &why);
+	end = r.target + 700 * REGION_PAGE;
+	table = r.target + 1024 * REGION_PAGE;
+	is_int(region_isolate(&r), 0, "a target that is alone");
+	ok(!is_unmapped(end - REGION_PAGE) && is_unmapped(end),
+	   "... ends where it ended");
+	ok(is_unmapped(table - REGION_PAGE) && !is_unmapped(table),
+	   "... and its page tables map nothing else");
+	ok(is_unmapped(end + r.target_stride) &&
+		   !is_unmapped(table + r.target_stride),
+	   "... so is another one");
+	ok(region_verify(&r, &why) == 0, "... it is as it was");
+	munmap(r.target, 700 * REGION_PAGE);
+	is_int(region_refill(&r), 0, "unmapped and mapped again");
+	ok(region_verify(&r, &why) == 0, "... it is as it was");
+	is_int(region_refill(&r), -1, "not over what is mapped there");
+	stranger = mmap(end, REGION_PAGE, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
+			0);
+	region_close(&r);
+	ok(stranger == end && !is_unmapped(stranger),
+	   "what others map beside it stays when it is closed");
+	ok(is_unmapped(end - REGION_PAGE) && is_unmapped(table),
+	   "... and all else goes");
+	munmap(stranger, REGION_PAGE);
+}
+
 /* What region_verify is for: each way in which a region can go wrong. */
 static void test_verify(void)
 {
@@ -165,6 +205,7 @@ int main(void)
 	test_geometry(513, 3);
 	test_targets(1, 33);
 	test_targets(20, 600);
+	test_isolate();
 	test_verify();
 	test_huge();
 	test_unwanted_huge();

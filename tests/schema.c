@@ -343,6 +343,10 @@ static void test_reports(const json_t *schema)
 	       "\"$top_builddir/stale\" --seconds 1 --format json");
 	report(schema, "stale",
 	       "\"$top_builddir/stale\" --random 1 --format json");
+	report(schema, "mprotect",
+	       "\"$top_builddir/munmap\" -l 9 -t 1 --format json");
+	report(schema, "mprotect",
+	       "\"$top_builddir/madvise\" -l 9 --advice free --format json");
 	for (i = 0; i < sizeof(kernels) / sizeof(*kernels); i++) {
 		char *command;
 

@@ -17,19 +17,47 @@
 
 /* argp ----------------------------------------------------------------- */
 
+enum { KEY_CHOICE = 0x300 };
+
+/* Let settings->bench be the operation that its choice has for the argument. */
+static void choose(struct bench_settings *settings, const char *arg)
+{
+	const struct bench_choice *choice = settings->bench->choice;
+	const struct bench *const *bench;
+
+	for (bench = choice->among; *bench; bench++) {
+		if (choice->arg && strcmp((*bench)->value, arg) != 0)
+			continue;
+		settings->bench = *bench;
+		return;
+	}
+	options_refuse("--%s: expected %s, got '%s'", choice->option,
+		       choice->values, arg);
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct bench_settings *settings = state->input;
 
-	(void)arg;
-	if (key != ARGP_KEY_INIT)
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &settings->work;
+		state->child_inputs[1] = &settings->common;
+		return 0;
+	case KEY_CHOICE:
+		choose(settings, arg);
+		return 0;
+	case ARGP_KEY_END:
+		if (settings->work.huge && settings->bench->small_only)
+			options_refuse("--huge: expected pages of 4 KiB for %s",
+				       settings->bench->operation);
+		return 0;
+	default:
 		return ARGP_ERR_UNKNOWN;
-	state->child_inputs[0] = &settings->work;
-	state->child_inputs[1] = &settings->common;
-	return 0;
+	}
 }
 
-static void parse_options(const struct bench *bench, int argc, char **argv,
+static void parse_options(int argc, char **argv,
 			  struct bench_settings *settings)
 {
 	static const struct argp_child children[] = {
@@ -37,9 +65,22 @@ static void parse_options(const struct bench *bench, int argc, char **argv,
 		{ &options_common_argp, 0, NULL, 0 },
 		{ 0 },
 	};
-	struct argp argp = { .parser = parse, .children = children };
+	const struct bench *bench = settings->bench;
+	struct argp_option options[2] = { { 0 } };
+	struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.children = children,
+	};
 	char *doc = NULL;
 
+	if (bench->choice)
+		options[0] = (struct argp_option){
+			.name = bench->choice->option,
+			.key = KEY_CHOICE,
+			.arg = bench->choice->arg,
+			.doc = bench->choice->doc,
+		};
 	if (asprintf(&doc, "%s: %s.\v%s", bench->name, bench->summary,
 		     bench->doc ? bench->doc : "") < 0)
 		error(STATUS_FAILED, errno, "cannot start");
@@ -50,12 +91,14 @@ static void parse_options(const struct bench *bench, int argc, char **argv,
 
 /* running -------------------------------------------------------------- */
 
-int bench_map(struct bench_run *run, uint64_t seed, char **why)
+int bench_map(const struct bench *bench, struct bench_run *run, size_t targets,
+	      uint64_t seed, char **why)
 {
 	const struct options_work *work = run->work;
+	int error;
 
-	if (region_open(&run->region, work->pages, work->access_pages,
-			work->huge, seed, why) < 0)
+	if (region_open_targets(&run->region, targets, work->pages,
+				work->access_pages, work->huge, seed, why) < 0)
 		return -1;
 	if (access_open(&run->access, work->pattern, work->write,
 			run->region.set, work->access_pages, run->region.page,
@@ -64,11 +107,18 @@ int bench_map(struct bench_run *run, uint64_t seed, char **why)
 		region_close(&run->region);
 		return -1;
 	}
-	return 0;
+	if (!bench->prepare || bench->prepare(run, why) == 0)
+		return 0;
+	error = errno;
+	bench_unmap(bench, run);
+	errno = error;
+	return -1;
 }
 
-void bench_unmap(struct bench_run *run)
+void bench_unmap(const struct bench *bench, struct bench_run *run)
 {
+	if (bench->finish)
+		bench->finish(run);
 	access_close(&run->access);
 	region_close(&run->region);
 }
@@ -87,8 +137,7 @@ static void end_progress(void)
 }
 
 /* Measure all rows into results. Returns row_measure's last status. */
-static int measure(const struct bench *bench, struct bench_run *run,
-		   const struct placement *placement,
+static int measure(struct bench_run *run, const struct placement *placement,
 		   const struct bench_settings *settings, json_t *results)
 {
 	const struct options_work *work = &settings->work;
@@ -100,8 +149,8 @@ static int measure(const struct bench *bench, struct bench_run *run,
 		char *why = NULL;
 
 		show_progress(i, work);
-		status = row_measure(bench, run, placement, work->threads[i],
-				     settings->common.quick,
+		status = row_measure(settings->bench, run, placement,
+				     work->threads[i], settings->common.quick,
 				     random_stream(settings->common.seed, i),
 				     interrupt_flag(), &row, &why);
 		if (status < 0)
@@ -117,7 +166,7 @@ static int measure(const struct bench *bench, struct bench_run *run,
 
 int bench_main(int argc, char **argv, const struct bench *bench)
 {
-	struct bench_settings settings;
+	struct bench_settings settings = { .bench = bench };
 	struct placement placement;
 	struct bench_run run = { .work = &settings.work };
 	struct environment *environment;
@@ -127,13 +176,13 @@ int bench_main(int argc, char **argv, const struct bench *bench)
 	options_common_init(&settings.common);
 	if (options_work_init(&settings.work) < 0)
 		error(STATUS_FAILED, errno, "cannot start");
-	parse_options(bench, argc, argv, &settings);
+	parse_options(argc, argv, &settings);
 	if (output_check(settings.common.output) < 0)
 		exit(STATUS_USAGE);
 	environment = place_caller(&settings.common, &placement, &run.clock);
 	interrupt_catch();
 
-	status = measure(bench, &run, &placement, &settings, results);
+	status = measure(&run, &placement, &settings, results);
 
 	clock_finish(&run.clock);
 	environment_finish(environment, &run.clock);

@@ -17,6 +17,8 @@
 #ifndef TLBTUNE_BENCH_H
 #define TLBTUNE_BENCH_H
 
+#include <stdbool.h>
+
 #include "access.h"
 #include "clock.h"
 #include "options.h"
@@ -27,22 +29,47 @@ struct bench_run {
 	struct clock clock;
 	struct region region; /* another one in each time block */
 	struct access access; /* to the working set of the region */
+	void *own;	      /* what prepare made for the operation */
+};
+
+struct bench;
+
+/* An option that puts another operation in the place of a program's first. */
+struct bench_choice {
+	const char *option; /* without the dashes */
+	const char *arg;    /* what it is called in --help; NULL: takes none */
+	const char *values; /* that it takes: "a, b or c" */
+	const char *doc;    /* for --help */
+	const struct bench *const *among; /* ends with NULL */
+};
+
+struct bench {
+	const char *name;      /* of the program */
+	const char *operation; /* what one call is called, in the report */
+	const char *value;     /* argument of the option that chooses this */
+	const char *summary;   /* one line for --help */
+	const char *doc;       /* more lines for --help, may be NULL */
+	const struct bench_choice *choice; /* NULL: no other operation */
+	bool small_only;		   /* cannot be done with --huge */
+	/*
+	 * What op needs beside region and access, once in each time block; NULL
+	 * if nothing. 0, or -1 with *why and errno as region_open.
+	 */
+	int (*prepare)(struct bench_run *run, char **why);
+	int (*op)(struct bench_run *run);    /* 0, or -1 with errno */
+	int (*reset)(struct bench_run *run); /* 0, or -1 with errno */
+	/* Undo prepare; run->own, too. NULL if there is nothing to undo. */
+	void (*finish)(struct bench_run *run);
 };
 
 /*
- * Map region and working set anew, placed by the seed. Errors as region_open.
+ * Map region and working set anew, with so many targets, placed by the seed,
+ * and prepare the operation. Errors as region_open.
  */
-int bench_map(struct bench_run *run, uint64_t seed, char **why);
+int bench_map(const struct bench *bench, struct bench_run *run, size_t targets,
+	      uint64_t seed, char **why);
 
-void bench_unmap(struct bench_run *run);
-
-struct bench {
-	const char *name;    /* of the system call, and of the program */
-	const char *summary; /* one line for --help */
-	const char *doc;     /* more lines for --help, may be NULL */
-	int (*op)(struct bench_run *run);    /* 0, or -1 with errno */
-	int (*reset)(struct bench_run *run); /* 0, or -1 with errno */
-};
+void bench_unmap(const struct bench *bench, struct bench_run *run);
 
 /* Parse options, measure every row, report; returns the exit status. */
 int bench_main(int argc, char **argv, const struct bench *bench);

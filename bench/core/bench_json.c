@@ -16,14 +16,16 @@ json_t *bench_options_json(const struct bench_settings *settings)
 	for (i = 0; i < work->rows; i++)
 		json_array_append_new(
 			threads, json_integer((json_int_t)work->threads[i]));
-	return json_pack("{s:o, s:I, s:I, s:I, s:b, s:s, s:b, s:s?, s:I, s:b}",
-			 "threads", threads, "pages", (json_int_t)work->pages,
-			 "access", (json_int_t)work->access_pages, "loops",
-			 (json_int_t)work->loops, "write", work->write,
-			 "pattern", pattern_name[work->pattern], "huge",
-			 work->huge, "cpus", settings->common.cpus, "seed",
-			 (json_int_t)settings->common.seed, "quick",
-			 settings->common.quick);
+	return json_pack(
+		"{s:s, s:o, s:I, s:I, s:I, s:b, s:s, s:b, s:s?, s:I, s:b}",
+		"operation", settings->bench->operation, "threads", threads,
+		"pages", (json_int_t)work->pages, "access",
+		(json_int_t)work->access_pages, "loops",
+		(json_int_t)work->loops, "write", work->write, "pattern",
+		pattern_name[work->pattern], "huge", work->huge, "cpus",
+		settings->common.cpus, "seed",
+		(json_int_t)settings->common.seed, "quick",
+		settings->common.quick);
 }
 
 /* The keys of a result: which row, who was measured, what, beside what. */

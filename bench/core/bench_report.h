@@ -9,10 +9,12 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "bench.h"
 #include "options.h"
 #include "row.h"
 
 struct bench_settings {
+	const struct bench *bench; /* the operation chosen */
 	struct options_common common;
 	struct options_work work;
 };

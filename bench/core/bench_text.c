@@ -124,7 +124,7 @@ void bench_print_text(const json_t *report, FILE *to)
 		"\n%s of %" JSON_INTEGER_FORMAT
 		" %spages per call, then %" JSON_INTEGER_FORMAT
 		" %s %s, one cache line a page\n\n",
-		json_string_value(json_object_get(report, "program")),
+		json_string_value(json_object_get(options, "operation")),
 		json_integer_value(json_object_get(options, "pages")),
 		json_is_true(json_object_get(options, "huge")) ? "2 MiB " : "",
 		json_integer_value(json_object_get(options, "access")),

@@ -32,6 +32,11 @@ __attribute__((format(printf, 3, 4))) static int fail(char **why, int error,
 	return -1;
 }
 
+static size_t target_len(const struct region *region)
+{
+	return region->target_pages * region->page;
+}
+
 static size_t round_up(size_t size, size_t unit)
 {
 	return (size + unit - 1) / unit * unit;
@@ -59,8 +64,12 @@ static void touch(char *start, size_t n, size_t page)
 		*(volatile char *)(start + i * page) = 1;
 }
 
-/* Every 4 KiB page from start is present (bit 63, Documentation: pagemap). */
-static int verify_present(const char *start, size_t len, char **why)
+/*
+ * How many of the 4 KiB pages from start are present (bit 63, Documentation:
+ * pagemap), and which is the first that is not. 0 or -1.
+ */
+static int count_present(const char *start, size_t len, size_t *present,
+			 size_t *missing, char **why)
 {
 	uint64_t entries[512];
 	size_t pages = len / REGION_PAGE;
@@ -73,6 +82,8 @@ static int verify_present(const char *start, size_t len, char **why)
 			    "cannot verify that pages are present: "
 			    "/proc/self/pagemap: %s",
 			    strerror(errno));
+	*present = 0;
+	*missing = pages;
 	while (done < pages) {
 		size_t want = pages - done < 512 ? pages - done : 512;
 		ssize_t got = pread(fd, entries, want * sizeof(*entries),
@@ -83,19 +94,31 @@ static int verify_present(const char *start, size_t len, char **why)
 			return fail(why, EAGAIN, "/proc/self/pagemap: %s",
 				    got < 0 ? strerror(errno) : "short read");
 		}
-		for (i = 0; i < want; i++)
-			if (!(entries[i] >> 63)) {
-				close(fd);
-				return fail(why, EAGAIN,
-					    "page %zu of %zu is not present "
-					    "after it was written (swapped "
-					    "out?)",
-					    done + i, pages);
-			}
+		for (i = 0; i < want; i++) {
+			if (entries[i] >> 63)
+				++*present;
+			else if (*missing == pages)
+				*missing = done + i;
+		}
 		done += want;
 	}
 	close(fd);
 	return 0;
+}
+
+static int verify_present(const char *start, size_t len, char **why)
+{
+	size_t pages = len / REGION_PAGE;
+	size_t present, missing;
+
+	if (count_present(start, len, &present, &missing, why) < 0)
+		return -1;
+	if (present == pages)
+		return 0;
+	return fail(why, EAGAIN,
+		    "page %zu of %zu is not present after it was written "
+		    "(swapped out?)",
+		    missing, pages);
 }
 
 /*
@@ -142,7 +165,7 @@ struct region region_target(const struct region *region, size_t i)
 
 int region_verify(const struct region *region, char **why)
 {
-	size_t target = region->target_pages * region->page;
+	size_t target = target_len(region);
 	size_t set = region->set_pages * region->page;
 	size_t want = region->page == REGION_HUGE ?
 			      region->targets * target + set :
@@ -281,9 +304,61 @@ fail:
 	return -1;
 }
 
+int region_present(const struct region *region, size_t *pages, char **why)
+{
+	size_t missing;
+
+	return count_present(region->target, target_len(region), pages,
+			     &missing, why);
+}
+
+/* The hole behind target number i. */
+static char *hole(const struct region *region, size_t i)
+{
+	return region->target + i * region->target_stride + target_len(region);
+}
+
+int region_isolate(struct region *region)
+{
+	size_t len = target_len(region), i;
+
+	region->hole_len = round_up(len, REGION_HUGE) - len;
+	for (i = 0; i < region->targets && region->hole_len; i++)
+		if (munmap(hole(region, i), region->hole_len) < 0)
+			return -1;
+	return 0;
+}
+
+int region_refill(const struct region *region)
+{
+	size_t len = target_len(region);
+	int advice = region->page == REGION_HUGE ? MADV_HUGEPAGE :
+						   MADV_NOHUGEPAGE;
+
+	if (mmap(region->target, len, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+			 MAP_FIXED_NOREPLACE,
+		 -1, 0) == MAP_FAILED)
+		return -1;
+	/* As in region_open: without THP there is nothing to advise. */
+	if (madvise(region->target, len, advice) < 0 && errno != EINVAL)
+		return -1;
+	region_dirty(region);
+	return 0;
+}
+
+/* What is in the holes by now is not ours. */
 void region_close(struct region *region)
 {
-	if (region->around)
-		munmap(region->around, region->around_len);
+	char *end = region->around + region->around_len;
+	char *from = region->around;
+	size_t i;
+
+	for (i = 0; i < region->targets && region->hole_len; i++) {
+		munmap(from, (size_t)(hole(region, i) - from));
+		from = hole(region, i) + region->hole_len;
+	}
+	if (from)
+		munmap(from, (size_t)(end - from));
 	*region = (struct region){ 0 };
 }

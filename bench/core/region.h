@@ -37,7 +37,8 @@ struct region {
 	size_t target_stride; /* bytes from one to the next */
 	char *set;	      /* the working set */
 	size_t set_pages;
-	char *around; /* the mapping with the neighbours on both sides */
+	size_t hole_len; /* bytes behind each target that are not mapped */
+	char *around;	 /* the mapping with the neighbours on both sides */
 	size_t around_len;
 };
 
@@ -66,6 +67,23 @@ struct region region_target(const struct region *region, size_t i);
 
 /* Check again that the region is as region_open left it. Same errors. */
 int region_verify(const struct region *region, char **why);
+
+/* How many 4 KiB pages of the first target are present. Errors as region_open.
+ */
+int region_present(const struct region *region, size_t *pages, char **why);
+
+/*
+ * Leave each target alone in the last of its page tables: unmap what else that
+ * would map. Unmapping the target then frees its page tables. 0, or -1 with
+ * errno.
+ */
+int region_isolate(struct region *region);
+
+/*
+ * Map the first target again after it was unmapped, as region_open did. 0, or
+ * -1 with errno (EEXIST: meanwhile something else was mapped there).
+ */
+int region_refill(const struct region *region);
 
 /* Write to every page of each target, so that each is present and dirty. */
 void region_dirty(const struct region *region);

@@ -48,7 +48,7 @@ static int measure_block(struct measurement *m, size_t loops, uint64_t seed)
 	size_t i;
 	int status;
 
-	if (bench_map(m->run, seed, &m->why) < 0)
+	if (bench_map(m->bench, m->run, 1, seed, &m->why) < 0)
 		return -1;
 	status = windows_warm_up(m);
 	random_shuffle(order, n, seed);
@@ -58,7 +58,7 @@ static int measure_block(struct measurement *m, size_t loops, uint64_t seed)
 		status = end_block(m);
 	if (status == 0)
 		status = region_verify(&m->run->region, &m->why);
-	bench_unmap(m->run);
+	bench_unmap(m->bench, m->run);
 	return status;
 }
 

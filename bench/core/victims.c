@@ -79,30 +79,12 @@ static int end_block(struct victims_session *s)
 	return 0;
 }
 
-static int map(struct victims_session *s, uint64_t seed)
-{
-	const struct options_work *work = s->run->work;
-	struct bench_run *run = s->run;
-
-	if (region_open_targets(&run->region, s->targets, work->pages,
-				work->access_pages, work->huge, seed,
-				&s->why) < 0)
-		return -1;
-	if (access_open(&run->access, work->pattern, work->write,
-			run->region.set, work->access_pages, run->region.page,
-			seed) == 0)
-		return 0;
-	victims_fail(s, "access");
-	region_close(&run->region);
-	return -1;
-}
-
 static int measure_block(struct victims_session *s, uint64_t seed)
 {
 	uint32_t order[WINDOWS] = { 0, 1, 2, 3 };
 	int status, i;
 
-	if (map(s, seed) < 0)
+	if (bench_map(s->plan->bench, s->run, s->targets, seed, &s->why) < 0)
 		return -1;
 	s->victims->slice_pages =
 		s->run->access.pages / access_slices(&s->run->access);
@@ -116,7 +98,7 @@ static int measure_block(struct victims_session *s, uint64_t seed)
 		status = end_block(s);
 	if (status == 0)
 		status = region_verify(&s->run->region, &s->why);
-	bench_unmap(s->run);
+	bench_unmap(s->plan->bench, s->run);
 	return status;
 }
 

@@ -55,7 +55,7 @@ static int operate(struct measurement *m, bool gated, struct reading *reading)
 	reading->ran = !gated || all_run(m);
 	before = clock_now(&run->clock);
 	if (m->bench->op(run) < 0)
-		return windows_fail(m, m->bench->name);
+		return windows_fail(m, m->bench->operation);
 	after = clock_now(&run->clock);
 	if (gated)
 		reading->ran &= all_run(m);
