@@ -29,6 +29,7 @@
 #include "place.h"
 #include "report.h"
 #include "under.h"
+#include "why.h"
 
 #define MAX_TIME 10.0 /* seconds, the default of --max-time */
 #define MAX_TIME_QUICK 3.0
@@ -300,7 +301,7 @@ static void measure_all(const struct settings *settings,
 	char *why = NULL;
 
 	if (measure_search(measure, &record, &step, &why) < 0)
-		error(STATUS_CANNOT_RUN, 0, "%s", why);
+		error(STATUS_CANNOT_RUN, 0, "%s", why_text(why));
 	record_free(&record);
 	left = settings->max_time - DERIVE_SECONDS;
 	for (block = 0; block < most && !*measure->stop; block++) {

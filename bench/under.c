@@ -18,6 +18,7 @@
 #include "operations.h"
 #include "under.h"
 #include "under_text.h"
+#include "why.h"
 
 #define RATE 10000.0
 #define RATE_MIN 10
@@ -298,7 +299,7 @@ static int measure(const struct under *under, struct bench_run *run,
 		if (status < 0)
 			error(errno == EAGAIN ? STATUS_CANNOT_RUN :
 						STATUS_FAILED,
-			      0, "%s", why);
+			      0, "%s", why_text(why));
 		add_row(results, i, &victims, &run->clock);
 		victims_free(&victims);
 	}

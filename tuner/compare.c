@@ -23,6 +23,7 @@
 #include "ranktest.h"
 #include "report.h"
 #include "saved.h"
+#include "why.h"
 
 #define PERCENT_MAX 1e6
 
@@ -166,12 +167,11 @@ static void load(struct side *side)
 
 		side->report[i] = saved_read(file, "a JSON report", &why);
 		if (!side->report[i])
-			options_refuse("%s", why ? why : strerror(ENOMEM));
+			options_refuse("%s", why_text(why));
 		check(file, side->report[i]);
 		if (quantities_read(side->report[i], &side->quantities[i],
 				    &why) < 0)
-			options_refuse("%s: %s", file,
-				       why ? why : strerror(ENOMEM));
+			options_refuse("%s: %s", file, why_text(why));
 	}
 }
 

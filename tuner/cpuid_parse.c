@@ -3,12 +3,12 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "cpuid_format.h"
+#include "why.h"
 
 const struct cpuid_format *const cpuid_formats[] = {
 	&cpuid_format_aida,
@@ -192,19 +192,6 @@ static int add_leaf(struct cursor *cursor, struct cpuid_line *line)
 	return cpuid_add_leaf(cpu, leaf);
 }
 
-__attribute__((format(printf, 2, 3))) static int refuse(char **why,
-							const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	if (vasprintf(why, format, arguments) < 0)
-		*why = NULL;
-	va_end(arguments);
-	errno = EINVAL;
-	return -1;
-}
-
 /* The start of a line for a message: no more than fits, and printable. */
 static const char *quote(char *line)
 {
@@ -229,18 +216,20 @@ static int take_line(struct cursor *cursor, char *line, char **why)
 		return 0;
 	case CPUID_LINE_LEAF:
 		if (cursor->format->open_ended && !cursor->whole)
-			return refuse(why, "line %zu: the file ends within it",
-				      cursor->line);
+			return why_set(why, EINVAL,
+				       "line %zu: the file ends within it",
+				       cursor->line);
 		if (!add_leaf(cursor, &parsed))
 			return 0;
 		if (errno == E2BIG)
-			return refuse(why, "line %zu: more than %d CPUs",
-				      cursor->line, CPUID_MAX_CPUS);
+			return why_set(why, EINVAL,
+				       "line %zu: more than %d CPUs",
+				       cursor->line, CPUID_MAX_CPUS);
 		return -1;
 	case CPUID_LINE_BAD:
-		return refuse(why, "line %zu: expected '%s', got '%s'",
-			      cursor->line, cursor->format->wanted,
-			      quote(line));
+		return why_set(why, EINVAL, "line %zu: expected '%s', got '%s'",
+			       cursor->line, cursor->format->wanted,
+			       quote(line));
 	case CPUID_LINE_OTHER:
 		break;
 	}
@@ -258,9 +247,9 @@ int cpuid_parse(char *text, struct cpuid_machine *out, char **why)
 	while (!status && (line = next_line(&text, &cursor.whole)))
 		status = take_line(&cursor, line, why);
 	if (!status && !cursor.format)
-		status = refuse(why,
-				"no CPUID registers in it (AIDA64, cpuid -r, "
-				"libcpuid or hwloc-gather-cpuid)");
+		status = why_set(why, EINVAL,
+				 "no CPUID registers in it (AIDA64, cpuid -r, "
+				 "libcpuid or hwloc-gather-cpuid)");
 	if (!status) {
 		out->format = cursor.format->name;
 		return 0;

@@ -7,7 +7,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,19 +14,7 @@
 
 #include "cpuid_format.h"
 #include "sysfile.h"
-
-__attribute__((format(printf, 3, 4))) static int refuse(char **why, int error,
-							const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	if (vasprintf(why, format, arguments) < 0)
-		*why = NULL;
-	va_end(arguments);
-	errno = error;
-	return -1;
-}
+#include "why.h"
 
 static int read_file(const char *path, struct cpuid_machine *out, char **why)
 {
@@ -36,18 +23,19 @@ static int read_file(const char *path, struct cpuid_machine *out, char **why)
 	int status, error = errno;
 
 	if (!text)
-		return refuse(why, error, "'%s': %s", path, strerror(error));
+		return why_set(why, error, "'%s': %s", path, strerror(error));
 	if (memchr(text, '\0', size)) {
 		free(text);
-		return refuse(why, EINVAL,
-			      "'%s': expected text, found a NUL byte", path);
+		return why_set(why, EINVAL,
+			       "'%s': expected text, found a NUL byte", path);
 	}
 	status = cpuid_parse(text, out, &reason);
 	error = errno;
 	free(text);
 	if (!status)
 		return 0;
-	refuse(why, error, "'%s': %s", path, reason ? reason : strerror(error));
+	why_set(why, error, "'%s': %s", path,
+		reason ? reason : strerror(error));
 	free(reason);
 	return -1;
 }
@@ -77,12 +65,12 @@ static int add_file(struct cpuid_machine *machine, const char *file, int number,
 	if (read_file(file, &one, why) < 0)
 		return -1;
 	if (one.n != 1) {
-		refuse(why, EINVAL, "'%s': expected one CPU, got %zu", file,
-		       one.n);
+		why_set(why, EINVAL, "'%s': expected one CPU, got %zu", file,
+			one.n);
 	} else if (cpuid_add_cpu(machine, (unsigned int)number) < 0) {
 		if (errno == E2BIG)
-			refuse(why, EINVAL, "'%s': more than %d CPUs", file,
-			       CPUID_MAX_CPUS);
+			why_set(why, EINVAL, "'%s': more than %d CPUs", file,
+				CPUID_MAX_CPUS);
 	} else {
 		struct cpuid_cpu *to = &machine->cpu[machine->n - 1];
 		struct cpuid_cpu *from = &one.cpu[0];
@@ -107,7 +95,7 @@ static int read_directory(const char *path, struct cpuid_machine *out,
 	char *file;
 
 	if (n < 0)
-		return refuse(why, errno, "'%s': %s", path, strerror(errno));
+		return why_set(why, errno, "'%s': %s", path, strerror(errno));
 	for (i = 0; i < n; i++) {
 		if (!status &&
 		    asprintf(&file, "%s/%s", path, entries[i]->d_name) < 0)
@@ -121,10 +109,10 @@ static int read_directory(const char *path, struct cpuid_machine *out,
 	}
 	free(entries);
 	if (!status && n == 0)
-		return refuse(why, EINVAL,
-			      "'%s': expected files pu0, pu1 ... of "
-			      "hwloc-gather-cpuid in the directory",
-			      path);
+		return why_set(why, EINVAL,
+			       "'%s': expected files pu0, pu1 ... of "
+			       "hwloc-gather-cpuid in the directory",
+			       path);
 	return status;
 }
 
@@ -137,7 +125,7 @@ int cpuid_read_record(const char *path, struct cpuid_machine *out, char **why)
 	*why = NULL;
 	if (stat(path, &st) < 0) {
 		error = errno;
-		return refuse(why, error, "'%s': %s", path, strerror(error));
+		return why_set(why, error, "'%s': %s", path, strerror(error));
 	}
 	if (!S_ISDIR(st.st_mode))
 		return read_file(path, out, why);

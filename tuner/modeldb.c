@@ -3,13 +3,13 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "modeldb.h"
 #include "report.h"
+#include "why.h"
 
 #define AGREE 0.12 /* what two runs on one machine should keep within */
 
@@ -328,19 +328,6 @@ static bool has_type(const json_t *value, enum type type)
 	return false;
 }
 
-/* Set *why to a sentence, NULL on ENOMEM. Always -1. */
-__attribute__((format(printf, 2, 3))) static int refuse(char **why,
-							const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	if (vasprintf(why, format, args) < 0)
-		*why = NULL;
-	va_end(args);
-	return -1;
-}
-
 /* Of a record, called name in messages ("" or "records[3]."). */
 static int check_record(const json_t *record, const char *name, char **why)
 {
@@ -352,16 +339,16 @@ static int check_record(const json_t *record, const char *name, char **why)
 	for (i = 0; i < sizeof(members) / sizeof(*members); i++)
 		if (!has_type(modeldb_at(record, members[i].path),
 			      members[i].type))
-			return refuse(why, "%s%s: expected %s", name,
-				      members[i].path,
-				      expected[members[i].type]);
+			return why_set(why, 0, "%s%s: expected %s", name,
+				       members[i].path,
+				       expected[members[i].type]);
 	should = make_id(json_object_get(record, "identity"),
 			 json_object_get(record, "condition"));
 	if (!should || strcmp(id, should) != 0)
-		status = refuse(why,
-				"%sid: expected '%s' by its identity and "
-				"condition, got '%s'",
-				name, should ? should : "", id);
+		status = why_set(why, 0,
+				 "%sid: expected '%s' by its identity and "
+				 "condition, got '%s'",
+				 name, should ? should : "", id);
 	free(should);
 	return status;
 }
@@ -378,10 +365,10 @@ static int check_element(const json_t *records, size_t i, char **why)
 	for (j = 0; j < i; j++)
 		if (!strcmp(text_at(json_array_get(records, j), "id"),
 			    text_at(record, "id")))
-			return refuse(why,
-				      "%sid: expected each ID once, '%s' is "
-				      "that of records[%zu] too",
-				      name, text_at(record, "id"), j);
+			return why_set(why, 0,
+				       "%sid: expected each ID once, '%s' is "
+				       "that of records[%zu] too",
+				       name, text_at(record, "id"), j);
 	return 0;
 }
 
@@ -393,16 +380,17 @@ int modeldb_check(const json_t *json, char **why)
 	size_t i;
 
 	if (!kind || strcmp(kind, "tlbtune-cpus") != 0)
-		return refuse(why, "kind: expected \"tlbtune-cpus\" (is this a "
-				   "database of CPU models?)");
+		return why_set(why, 0,
+			       "kind: expected \"tlbtune-cpus\" (is this a "
+			       "database of CPU models?)");
 	if (!json_is_integer(schema))
-		return refuse(why, "schema: expected %d", MODELDB_SCHEMA);
+		return why_set(why, 0, "schema: expected %d", MODELDB_SCHEMA);
 	if (json_integer_value(schema) != MODELDB_SCHEMA)
-		return refuse(why,
-			      "schema: expected %d, got %" JSON_INTEGER_FORMAT,
-			      MODELDB_SCHEMA, json_integer_value(schema));
+		return why_set(why, 0,
+			       "schema: expected %d, got %" JSON_INTEGER_FORMAT,
+			       MODELDB_SCHEMA, json_integer_value(schema));
 	if (!json_is_array(records))
-		return refuse(why, "records: expected an array");
+		return why_set(why, 0, "records: expected an array");
 	for (i = 0; i < json_array_size(records); i++)
 		if (check_element(records, i, why) < 0)
 			return -1;
@@ -475,8 +463,8 @@ json_t *modeldb_machine(const json_t *environment, char **why)
 			continue;
 		if (has_type(modeldb_at(machine, path), members[i].type))
 			continue;
-		refuse(why, "unknown machine: %s: expected %s", path,
-		       expected[members[i].type]);
+		why_set(why, 0, "unknown machine: %s: expected %s", path,
+			expected[members[i].type]);
 		json_decref(machine);
 		return NULL;
 	}

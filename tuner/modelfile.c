@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <error.h>
 #include <libgen.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include "modelfile.h"
 #include "output.h"
 #include "saved.h"
+#include "why.h"
 
 /* A database of every CPU model ever made would be smaller. */
 #define MAX_BYTES ((off_t)64 << 20)
@@ -92,19 +92,6 @@ int modelfile_make_directory(const char *path)
 
 /* reading --------------------------------------------------------------- */
 
-/* Set *why to a sentence, NULL on ENOMEM. Always -1. */
-__attribute__((format(printf, 2, 3))) static int refuse(char **why,
-							const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	if (vasprintf(why, format, args) < 0)
-		*why = NULL;
-	va_end(args);
-	return -1;
-}
-
 json_t *modelfile_read(const char *path, char **why)
 {
 	struct stat st;
@@ -114,18 +101,19 @@ json_t *modelfile_read(const char *path, char **why)
 	*why = NULL;
 	if (stat(path, &st) < 0) {
 		if (errno != ENOENT)
-			refuse(why, "cannot read '%s': %s", path,
-			       strerror(errno));
+			why_set(why, 0, "cannot read '%s': %s", path,
+				strerror(errno));
 		return NULL;
 	}
 	if (!S_ISREG(st.st_mode) || st.st_size > MAX_BYTES) {
-		refuse(why, "%s: expected a regular file of at most %d MiB",
-		       path, (int)(MAX_BYTES >> 20));
+		why_set(why, 0, "%s: expected a regular file of at most %d MiB",
+			path, (int)(MAX_BYTES >> 20));
 		return NULL;
 	}
 	db = saved_read(path, "a JSON database of CPU models", why);
 	if (db && modeldb_check(db, &fault) < 0) {
-		refuse(why, "%s: %s", path, fault ? fault : strerror(ENOMEM));
+		why_set(why, 0, "%s: %s", path,
+			fault ? fault : strerror(ENOMEM));
 		free(fault);
 		json_decref(db);
 		return NULL;
@@ -155,7 +143,7 @@ int modelfile_open(struct modelfile *file, const char *path, char **why)
 	file->path = resolve(path);
 	if (!file->path ||
 	    asprintf(&file->lock_path, "%s.lock", file->path) < 0) {
-		refuse(why, "cannot write '%s': %s", path, strerror(errno));
+		why_set(why, 0, "cannot write '%s': %s", path, strerror(errno));
 		file->lock_path = NULL;
 		modelfile_close(file);
 		return -1;
@@ -164,7 +152,7 @@ int modelfile_open(struct modelfile *file, const char *path, char **why)
 	if (access(file->path, W_OK) == 0 || errno == ENOENT)
 		file->lock = lock_wait(file->lock_path, NULL);
 	if (file->lock < 0) {
-		refuse(why, "cannot write '%s': %s", path, strerror(errno));
+		why_set(why, 0, "cannot write '%s': %s", path, strerror(errno));
 		modelfile_close(file);
 		return -1;
 	}

@@ -9,20 +9,7 @@
 #include <string.h>
 
 #include "quantity.h"
-
-/* Set *why, NULL on ENOMEM. Always -1. */
-__attribute__((format(printf, 2, 3))) static int because(char **why,
-							 const char *format,
-							 ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	if (vasprintf(why, format, args) < 0)
-		*why = NULL;
-	va_end(args);
-	return -1;
-}
+#include "why.h"
 
 static bool ends_in(const char *text, const char *end)
 {
@@ -139,7 +126,7 @@ static int read_result(const json_t *result, size_t i, struct quantities *out,
 
 	if (!unit || !label) {
 		free(label);
-		return because(why,
+		return why_set(why, 0,
 			       "results[%zu]: expected labels and then a unit",
 			       i);
 	}
@@ -150,15 +137,15 @@ static int read_result(const json_t *result, size_t i, struct quantities *out,
 	}
 	quantity->label = label;
 	if (!read_number(json_object_get(result, "median"), &quantity->value))
-		return because(why,
+		return why_set(why, 0,
 			       "results[%zu].median: expected a number or null",
 			       i);
 	if (!read_interval(json_object_get(result, "ci95"), &quantity->ci95))
-		return because(
-			why, "results[%zu].ci95: expected two numbers or null",
-			i);
+		return why_set(
+			why, 0,
+			"results[%zu].ci95: expected two numbers or null", i);
 	if (!read_blocks(json_object_get(result, "blocks"), quantity))
-		return because(why,
+		return why_set(why, 0,
 			       "results[%zu].blocks: expected up to %d numbers",
 			       i, STATS_BLOCKS);
 	return 0;
@@ -197,7 +184,7 @@ static int read_estimates(const json_t *report, const char *group,
 		if (!read_number(estimate, &quantity->value) ||
 		    !read_interval(json_object_get(value, "ci95"),
 				   &quantity->ci95))
-			return because(why, "%s.%s: expected an estimate",
+			return why_set(why, 0, "%s.%s: expected an estimate",
 				       group, key);
 	}
 	return 0;
@@ -224,7 +211,7 @@ static int read_break_even(const json_t *report, struct quantities *out,
 				 &quantity->value) ||
 		    !read_interval(json_object_get(entry, "ci95"),
 				   &quantity->ci95))
-			return because(why,
+			return why_set(why, 0,
 				       "break_even[%zu]: expected working_set, "
 				       "pattern, pages and ci95",
 				       i);
@@ -247,7 +234,7 @@ static int read_all(const json_t *report, struct quantities *out, char **why)
 	size_t i;
 
 	if (!json_is_array(results))
-		return because(why, "results: expected an array");
+		return why_set(why, 0, "results: expected an array");
 	for (i = 0; i < sizeof(groups) / sizeof(*groups); i++)
 		if (read_estimates(report, groups[i], out, why) < 0)
 			return -1;

@@ -19,6 +19,7 @@
 #include "report.h"
 #include "run.h"
 #include "tlb.h"
+#include "why.h"
 
 #define BLOCKS 28
 #define DERIVE_SECONDS 0.5 /* kept back for what follows the measuring */
@@ -40,7 +41,7 @@ __attribute__((noreturn)) static void fail(const char *why)
 {
 	show_progress("");
 	if (why)
-		error(STATUS_CANNOT_RUN, 0, "%s", why);
+		error(STATUS_CANNOT_RUN, 0, "%s", why_text(why));
 	exit(STATUS_CANNOT_RUN);
 }
 

@@ -9,6 +9,7 @@
 #include "derive.h"
 #include "knobfile.h"
 #include "session.h"
+#include "why.h"
 
 /* Ceilings at which there are sizes enough on both sides to fit the costs. */
 #define IN_REACH_MIN 12
@@ -47,7 +48,7 @@ int session_open(struct session *session, const char *root,
 		return 0;
 	}
 	if (journal_open(&session->journal, root, stop, &found, &why) < 0) {
-		error(0, 0, "%s", why ? why : strerror(ENOMEM));
+		error(0, 0, "%s", why_text(why));
 		free(why);
 		return -1;
 	}

@@ -22,6 +22,7 @@
 #include "saved.h"
 #include "session.h"
 #include "tune_options.h"
+#include "why.h"
 
 #define CHECK_LIMIT 0.10 /* largest error that --verify accepts */
 
@@ -71,7 +72,7 @@ static int derive_from(const struct tune_options *options)
 
 	report = saved_read(file, "a JSON report of tune", &why);
 	if (!report || saved_record(report, file, &record, &why) < 0)
-		options_refuse("%s", why ? why : strerror(ENOMEM));
+		options_refuse("%s", why_text(why));
 	if (output_check(options->common.output) < 0)
 		exit(STATUS_USAGE);
 	json_object_set_new(report, "derived_from", json_string(file));

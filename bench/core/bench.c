@@ -14,6 +14,7 @@
 #include "place.h"
 #include "random.h"
 #include "report.h"
+#include "why.h"
 
 /* argp ----------------------------------------------------------------- */
 
@@ -156,7 +157,7 @@ static int measure(struct bench_run *run, const struct placement *placement,
 		if (status < 0)
 			error(errno == EAGAIN ? STATUS_CANNOT_RUN :
 						STATUS_FAILED,
-			      0, "%s", why);
+			      0, "%s", why_text(why));
 		bench_add_row(results, i, &row, work);
 		row_free(&row);
 	}

@@ -5,6 +5,7 @@
 #include <error.h>
 
 #include "place.h"
+#include "why.h"
 
 struct environment *place_caller(const struct options_common *options,
 				 struct placement *placement,
@@ -15,8 +16,8 @@ struct environment *place_caller(const struct options_common *options,
 
 	if (placement_open(placement, options->cpus, &why) < 0) {
 		if (errno == EINVAL)
-			options_refuse("--cpus: %s", why);
-		error(STATUS_CANNOT_RUN, 0, "%s", why);
+			options_refuse("--cpus: %s", why_text(why));
+		error(STATUS_CANNOT_RUN, 0, "%s", why_text(why));
 	}
 	clock_init(clock, "");
 	environment = environment_open("", clock, placement->cpu[0]);

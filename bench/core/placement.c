@@ -11,7 +11,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +19,7 @@
 #include <unistd.h>
 
 #include "placement.h"
+#include "why.h"
 
 struct pu {
 	unsigned int cpu;     /* OS index */
@@ -35,19 +35,6 @@ struct pu_list {
 	struct pu *pu;
 	size_t n;
 };
-
-__attribute__((format(printf, 3, 4))) static int refuse(char **why, int error,
-							const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	if (vasprintf(why, format, arguments) < 0)
-		*why = NULL;
-	va_end(arguments);
-	errno = error;
-	return -1;
-}
 
 /* How far the kind is from the fastest; what has no kind comes last. */
 static int rank_kind(hwloc_topology_t topology, int kind)
@@ -204,8 +191,9 @@ static int refuse_cpu(char **why, const struct pu_list *usable,
 		hwloc_bitmap_set(set, usable->pu[i].cpu);
 	if (!set || hwloc_bitmap_list_asprintf(&text, set) < 0)
 		text = NULL;
-	refuse(why, EINVAL, "CPU %lu is not one that this process may use (%s)",
-	       cpu, text ? text : "?");
+	why_set(why, EINVAL,
+		"CPU %lu is not one that this process may use (%s)", cpu,
+		text ? text : "?");
 	free(text);
 	hwloc_bitmap_free(set);
 	errno = EINVAL;
@@ -223,8 +211,8 @@ static int choose(struct pu_list *chosen, const struct pu_list *usable,
 		if (!pu)
 			return refuse_cpu(why, usable, cpu);
 		if (pu->taken)
-			return refuse(why, EINVAL, "CPU %lu is named twice",
-				      cpu);
+			return why_set(why, EINVAL, "CPU %lu is named twice",
+				       cpu);
 		pu->taken = true;
 		chosen->pu[chosen->n++] = *pu;
 	}
@@ -263,25 +251,26 @@ static int parse_list(struct pu_list *chosen, const struct pu_list *usable,
 		if (*at && *at != ',')
 			break;
 		if (first > last)
-			return refuse(why, EINVAL,
-				      "'%.*s': expected a range in ascending "
-				      "order",
-				      (int)(at - item), item);
+			return why_set(why, EINVAL,
+				       "'%.*s': expected a range in ascending "
+				       "order",
+				       (int)(at - item), item);
 		if (choose(chosen, usable, first, last, why) < 0)
 			return -1;
 		if (!*at)
 			return 0;
 	}
-	return refuse(why, EINVAL,
-		      "'%s': expected CPU numbers and ranges such as 0-3,8",
-		      list);
+	return why_set(why, EINVAL,
+		       "'%s': expected CPU numbers and ranges such as 0-3,8",
+		       list);
 }
 
 static int refuse_all(char **why, int error)
 {
-	return refuse(why, error, "%s",
-		      error == ENODEV ? "there is no CPU this process may use" :
-					strerror(error));
+	return why_set(why, error, "%s",
+		       error == ENODEV ?
+			       "there is no CPU this process may use" :
+			       strerror(error));
 }
 
 int placement_parse(hwloc_topology_t topology, hwloc_const_bitmap_t allowed,
@@ -296,7 +285,7 @@ int placement_parse(hwloc_topology_t topology, hwloc_const_bitmap_t allowed,
 		return refuse_all(why, errno);
 	chosen.pu = calloc(usable.n, sizeof(*chosen.pu));
 	if (!chosen.pu)
-		refuse(why, ENOMEM, "%s", strerror(ENOMEM));
+		why_set(why, ENOMEM, "%s", strerror(ENOMEM));
 	else if (parse_list(&chosen, &usable, list, why) == 0)
 		status = fill(out, &chosen);
 	error = errno;
@@ -390,15 +379,15 @@ static int open_on(hwloc_topology_t topology, struct placement *out,
 	int status, error;
 
 	if (!hwloc_topology_is_thissystem(topology))
-		return refuse(why, ENOTSUP,
-			      "HWLOC_XMLFILE, HWLOC_SYNTHETIC or HWLOC_FSROOT "
-			      "describes another machine");
+		return why_set(why, ENOTSUP,
+			       "HWLOC_XMLFILE, HWLOC_SYNTHETIC or HWLOC_FSROOT "
+			       "describes another machine");
 	allowed = read_allowed(topology);
 	if (!allowed) {
 		error = errno == EINVAL ? EIO : errno;
-		return refuse(why, error,
-			      "the CPUs of this process cannot be read: %s",
-			      strerror(error));
+		return why_set(why, error,
+			       "the CPUs of this process cannot be read: %s",
+			       strerror(error));
 	}
 	if (list) {
 		status = placement_parse(topology, allowed, list, out, why);
@@ -422,15 +411,15 @@ int placement_open(struct placement *out, const char *list, char **why)
 	*why = NULL;
 	if (!affinity_is_readable()) {
 		error = errno;
-		return refuse(why, error,
-			      "the CPUs of this process cannot be read: %s",
-			      strerror(error));
+		return why_set(why, error,
+			       "the CPUs of this process cannot be read: %s",
+			       strerror(error));
 	}
 	topology = load_quietly();
 	if (!topology) {
 		/* EINVAL is for the list. */
 		error = errno == ENOMEM ? ENOMEM : ENODEV;
-		return refuse(why, error, "hwloc cannot read the topology");
+		return why_set(why, error, "hwloc cannot read the topology");
 	}
 	if (open_on(topology, out, list, why) == 0) {
 		out->topology = topology;

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,22 +14,9 @@
 #include "random.h"
 #include "region.h"
 #include "sysfile.h"
+#include "why.h"
 
 #define MIB ((size_t)1 << 20)
-
-/* Set *why and errno; returns -1. */
-__attribute__((format(printf, 3, 4))) static int fail(char **why, int error,
-						      const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	if (vasprintf(why, format, args) < 0)
-		*why = NULL;
-	va_end(args);
-	errno = error;
-	return -1;
-}
 
 static size_t target_len(const struct region *region)
 {
@@ -78,10 +64,10 @@ static int count_present(const char *start, size_t len, size_t *present,
 	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
-		return fail(why, EAGAIN,
-			    "cannot verify that pages are present: "
-			    "/proc/self/pagemap: %s",
-			    strerror(errno));
+		return why_set(why, EAGAIN,
+			       "cannot verify that pages are present: "
+			       "/proc/self/pagemap: %s",
+			       strerror(errno));
 	*present = 0;
 	*missing = pages;
 	while (done < pages) {
@@ -91,8 +77,9 @@ static int count_present(const char *start, size_t len, size_t *present,
 
 		if (got != (ssize_t)(want * sizeof(*entries))) {
 			close(fd);
-			return fail(why, EAGAIN, "/proc/self/pagemap: %s",
-				    got < 0 ? strerror(errno) : "short read");
+			return why_set(why, EAGAIN, "/proc/self/pagemap: %s",
+				       got < 0 ? strerror(errno) :
+						 "short read");
 		}
 		for (i = 0; i < want; i++) {
 			if (entries[i] >> 63)
@@ -115,10 +102,10 @@ static int verify_present(const char *start, size_t len, char **why)
 		return -1;
 	if (present == pages)
 		return 0;
-	return fail(why, EAGAIN,
-		    "page %zu of %zu is not present after it was written "
-		    "(swapped out?)",
-		    missing, pages);
+	return why_set(why, EAGAIN,
+		       "page %zu of %zu is not present after it was written "
+		       "(swapped out?)",
+		       missing, pages);
 }
 
 /*
@@ -175,14 +162,15 @@ int region_verify(const struct region *region, char **why)
 
 	huge = huge_bytes(region->map, region->map + region->map_len);
 	if (huge < 0)
-		return fail(why, EAGAIN,
-			    "cannot verify the page size: /proc/self/smaps: %s",
-			    strerror(errno));
+		return why_set(
+			why, EAGAIN,
+			"cannot verify the page size: /proc/self/smaps: %s",
+			strerror(errno));
 	if ((size_t)huge != want)
-		return fail(why, EAGAIN,
-			    "%lld KiB of the region are transparent huge "
-			    "pages, wanted %zu KiB",
-			    huge / 1024, want / 1024);
+		return why_set(why, EAGAIN,
+			       "%lld KiB of the region are transparent huge "
+			       "pages, wanted %zu KiB",
+			       huge / 1024, want / 1024);
 	for (i = 0; i < region->targets; i++)
 		if (verify_present(target_at(region, i), target, why) < 0)
 			return -1;
@@ -236,22 +224,22 @@ static int map(struct region *region, uint64_t seed, char **why)
 	region->map_len = target + set + 3 * REGION_HUGE;
 	region->around_len = region->map_len + 2 * beside;
 	if (used + set > available_bytes())
-		return fail(why, EAGAIN,
-			    "%zu MiB of memory needed, %zu MiB available",
-			    (used + set) / MIB, available_bytes() / MIB);
+		return why_set(why, EAGAIN,
+			       "%zu MiB of memory needed, %zu MiB available",
+			       (used + set) / MIB, available_bytes() / MIB);
 	region->around = mmap(NULL, region->around_len, PROT_NONE,
 			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
 			      0);
 	if (region->around == MAP_FAILED) {
 		region->around = NULL;
-		return fail(why, EAGAIN, "cannot map %zu MiB: %s",
-			    region->map_len / MIB, strerror(errno));
+		return why_set(why, EAGAIN, "cannot map %zu MiB: %s",
+			       region->map_len / MIB, strerror(errno));
 	}
 	region->map = region->around + beside;
 	if (make_neighbours(region, seed) < 0 ||
 	    mprotect(region->map, region->map_len, PROT_READ | PROT_WRITE) < 0)
-		return fail(why, EAGAIN, "cannot make VMAs: %s",
-			    strerror(errno));
+		return why_set(why, EAGAIN, "cannot make VMAs: %s",
+			       strerror(errno));
 	start = round_up((uintptr_t)region->map, REGION_HUGE) + REGION_HUGE;
 	region->target = (char *)start;
 	region->set = region->target + target;
@@ -287,9 +275,9 @@ int region_open_targets(struct region *region, size_t targets,
 	/* EINVAL: a kernel without transparent huge pages. */
 	if (madvise(region->map, region->map_len, advice) < 0 &&
 	    (huge || errno != EINVAL)) {
-		fail(why, EAGAIN, "madvise(%s): %s",
-		     huge ? "MADV_HUGEPAGE" : "MADV_NOHUGEPAGE",
-		     strerror(errno));
+		why_set(why, EAGAIN, "madvise(%s): %s",
+			huge ? "MADV_HUGEPAGE" : "MADV_NOHUGEPAGE",
+			strerror(errno));
 		goto fail;
 	}
 	region_dirty(region);
