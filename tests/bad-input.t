@@ -52,6 +52,14 @@ bad 2 "--root: .*directory, got 'no/such'" "$tune" --root no/such
 bad 2 "--root: .*directory" "$tune" --root /etc/passwd
 bad 2 "--objective: .*throughput, got 'both'" "$tune" --objective both
 bad 2 '--knob: .*without --from' "$tune" --knob --from x.json
+bad 2 '--undo: .*without --from' "$tune" --undo --write-sysctl
+bad 2 '--apply: .*without --undo' "$tune" --undo --apply
+bad 2 '--dry-run.*with --write-sysctl' "$tune" --dry-run
+bad 2 '--dry-run.*with --write-sysctl' "$tune" --force --quick
+bad 2 '--knob: .*without --dry-run' "$tune" --knob --force
+bad 2 '--tlb-entries: .*from 1 ' "$tune" --tlb-entries 0
+bad 2 '--tlb-entries: .*to 1048576' "$tune" --tlb-entries 9999999
+bad 2 '--write-sysctl|unrecognized' "$tune" --write-sysctl=3
 bad 2 "option.*'n'|invalid option" "$tune" -n 33
 bad 2 '--verify' "$tune" --verify --from x.json
 bad 2 '--cpus' "$tune" --cpus 0 --from x.json

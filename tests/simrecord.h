@@ -23,6 +23,7 @@ struct sim_machine {
 	double blocks, seed;
 	double knob;	 /* 1: both ways were measured, 2: by a stuck knob */
 	double knob_c_i; /* c_i then; 0: the same */
+	double live;	 /* for whom it interests: on this machine */
 	double in_force; /* pages, -1: the ceiling */
 };
 

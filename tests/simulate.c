@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "report.h"
+#include "run.h"
 #include "simrecord.h"
 
 static double *parameter(struct sim_machine *p, const char *name, size_t len)
@@ -40,6 +41,7 @@ static double *parameter(struct sim_machine *p, const char *name, size_t len)
 		{ "knob", &p->knob },
 		{ "knob_c_i", &p->knob_c_i },
 		{ "in_force", &p->in_force },
+		{ "live", &p->live },
 	};
 	size_t i;
 
@@ -80,8 +82,8 @@ int main(int argc, char **argv)
 	parse(argc, argv, &p);
 	gsl_rng_set(rng, (unsigned long)p.seed);
 	sim_record(&p, rng, &record);
-	report =
-		report_new("tune", false, json_object(), &clock, json_object());
+	report = report_new("tune", false, json_object(), &clock,
+			    p.live > 0 ? run_environment() : json_object());
 	if (!report ||
 	    json_object_set_new(report, "record", record_json(&record)) < 0 ||
 	    json_dumpf(report, stdout, JSON_COMPACT) < 0)

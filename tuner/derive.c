@@ -313,6 +313,8 @@ int derive(const struct record *record, const struct question *question,
 	*out = (struct findings){ 0 };
 	if (derive_reach(record, out) < 0 || derive_step(record, out) < 0)
 		goto fail;
+	if (question->entries)
+		out->entries = question->entries;
 	if (out->reason)
 		return 0;
 	if (derive_costs(record, out) < 0) {

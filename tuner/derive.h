@@ -29,6 +29,7 @@ struct question {
 	uint64_t seed; /* of the bootstrap */
 	enum objective objective;
 	unsigned int bootstraps; /* 0: DERIVE_BOOTSTRAPS */
+	unsigned int entries;	 /* E to choose for; 0: what was measured */
 };
 
 struct findings {

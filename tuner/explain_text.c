@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "apply.h"
 #include "environment.h"
 #include "explain.h"
 #include "member.h"
@@ -292,6 +293,9 @@ void explain_text(const json_t *report, FILE *to)
 	explain_both_text(json_object_get(report, "both"), to);
 	print_break_even(report, to);
 	explain_choice_text(report, to);
+	if (json_object_get(report, "setting"))
+		fputc('\n', to);
+	apply_text(report, to);
 	print_verify(report, to);
 	if (json_is_true(json_object_get(report, "partial")))
 		fputs("\nPARTIAL: interrupted, this rests on what was measured "

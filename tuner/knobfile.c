@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "settings.h"
 #include "sysfile.h"
 #include "text.h"
+#include "why.h"
 
 /* looking --------------------------------------------------------------- */
 
@@ -114,18 +114,6 @@ void knobfile_find(const char *root, struct knob *knob)
 
 /* writing --------------------------------------------------------------- */
 
-__attribute__((format(printf, 2, 3))) static int refuse(char **why,
-							const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	if (vasprintf(why, format, args) < 0)
-		*why = NULL;
-	va_end(args);
-	return -1;
-}
-
 /*
  * One write(2), as the kernel's handlers want it, and no O_TRUNC: a file of a
  * made-up tree is never empty between two values.
@@ -156,15 +144,15 @@ int knobfile_move(const char *root, const struct knob_value *value, char **why)
 	size_t n, i;
 
 	if (fault)
-		return refuse(why, "cannot write %s: expected %s",
-			      knob_name[value->kind], fault);
+		return why_set(why, 0, "cannot write %s: expected %s",
+			       knob_name[value->kind], fault);
 	n = knob_writes(value, writes);
 	for (i = 0; i < n; i++)
 		if (write_one(root, &writes[i]) < 0)
-			return refuse(why, "cannot write %d to '%s%s': %s",
-				      writes[i].value, root,
-				      knob_path[writes[i].file],
-				      strerror(errno));
+			return why_set(why, 0, "cannot write %d to '%s%s': %s",
+				       writes[i].value, root,
+				       knob_path[writes[i].file],
+				       strerror(errno));
 	return 0;
 }
 
@@ -180,6 +168,6 @@ int knobfile_write(const char *root, const struct knob_value *value, char **why)
 		return 0;
 	knob_text(value, wanted);
 	knob_text(&now.now, got);
-	return refuse(why, "%s: wrote %s, and read back %s",
-		      knob_name[value->kind], wanted, got);
+	return why_set(why, 0, "%s: wrote %s, and read back %s",
+		       knob_name[value->kind], wanted, got);
 }

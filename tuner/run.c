@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <error.h>
 #include <math.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,6 +155,23 @@ static json_t *options_json(const struct tune_options *options)
 			 options->verify, "cpus", options->common.cpus, "seed",
 			 (json_int_t)options->common.seed, "quick",
 			 options->common.quick);
+}
+
+json_t *run_environment(void)
+{
+	struct environment *environment;
+	struct clock clock;
+	json_t *json;
+	int cpu = sched_getcpu();
+
+	clock_init(&clock, "");
+	environment =
+		environment_open("", &clock, cpu < 0 ? 0 : (unsigned int)cpu);
+	json = environment ? environment_json(environment) : NULL;
+	if (!json)
+		error(STATUS_FAILED, ENOMEM, "environment");
+	environment_close(environment);
+	return json;
 }
 
 json_t *run_measure(const struct tune_options *options, struct session *session,

@@ -18,4 +18,10 @@
 json_t *run_measure(const struct tune_options *options, struct session *session,
 		    struct record *record);
 
+/*
+ * The object `environment` of this machine as it is now, for what was measured
+ * earlier. Exits on ENOMEM.
+ */
+json_t *run_environment(void);
+
 #endif

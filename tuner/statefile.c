@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <error.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,23 +14,9 @@
 #include "modelfile.h"
 #include "output.h"
 #include "statefile.h"
+#include "why.h"
 
 #define MAX_BYTES ((off_t)1 << 20)
-
-/* Set *why, NULL on ENOMEM; errno stays. Always -1. */
-__attribute__((format(printf, 2, 3))) static int refuse(char **why,
-							const char *format, ...)
-{
-	int error = errno;
-	va_list args;
-
-	va_start(args, format);
-	if (vasprintf(why, format, args) < 0)
-		*why = NULL;
-	va_end(args);
-	errno = error;
-	return -1;
-}
 
 static char *join(const char *root, const char *path)
 {
@@ -54,17 +39,17 @@ int statefile_make_directory(const char *root, const char *path, char **why)
 	int status = -1;
 
 	if (asprintf(&name, "%s%s/", root, path) < 0)
-		return refuse(why, "%s", strerror(ENOMEM));
+		return why_set(why, 0, "%s", strerror(ENOMEM));
 	if (modelfile_make_directory(name) < 0) {
-		refuse(why, "cannot make '%s': %s", name, strerror(errno));
+		why_set(why, 0, "cannot make '%s': %s", name, strerror(errno));
 	} else if (lstat(name, &st) < 0) {
-		refuse(why, "cannot use '%s': %s", name, strerror(errno));
+		why_set(why, 0, "cannot use '%s': %s", name, strerror(errno));
 	} else if (!is_ours(&st)) {
 		errno = EACCES;
-		refuse(why,
-		       "%s: expected a directory of root's that nobody "
-		       "else can write to",
-		       name);
+		why_set(why, 0,
+			"%s: expected a directory of root's that nobody "
+			"else can write to",
+			name);
 	} else {
 		status = 0;
 	}
@@ -82,21 +67,21 @@ static FILE *open_trusted(const char *name, char **why)
 	if (fd < 0 && errno == ENOENT)
 		return NULL;
 	if (fd < 0) {
-		refuse(why, "cannot read '%s': %s", name, strerror(errno));
+		why_set(why, 0, "cannot read '%s': %s", name, strerror(errno));
 		return NULL;
 	}
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
 	    st.st_size > MAX_BYTES || !is_ours(&st)) {
-		refuse(why,
-		       "%s: expected a regular file of at most 1 MiB that only "
-		       "root can write",
-		       name);
+		why_set(why, 0,
+			"%s: expected a regular file of at most 1 MiB that only "
+			"root can write",
+			name);
 		close(fd);
 		return NULL;
 	}
 	file = fdopen(fd, "r");
 	if (!file) {
-		refuse(why, "cannot read '%s': %s", name, strerror(errno));
+		why_set(why, 0, "cannot read '%s': %s", name, strerror(errno));
 		close(fd);
 	}
 	return file;
@@ -113,7 +98,7 @@ json_t *statefile_read(const char *root, const char *path, int schema,
 
 	*why = NULL;
 	if (!name) {
-		refuse(why, "%s", strerror(ENOMEM));
+		why_set(why, 0, "%s", strerror(ENOMEM));
 		return NULL;
 	}
 	file = open_trusted(name, why);
@@ -122,15 +107,15 @@ json_t *statefile_read(const char *root, const char *path, int schema,
 		fclose(file);
 		has = json_object_get(json, "schema");
 		if (!json) {
-			refuse(why,
-			       "%s:%d: expected a file that tune wrote: %s",
-			       name, at.line, at.text);
+			why_set(why, 0,
+				"%s:%d: expected a file that tune wrote: %s",
+				name, at.line, at.text);
 		} else if (!json_is_integer(has) ||
 			   json_integer_value(has) != schema) {
-			refuse(why,
-			       "%s: expected a file that tune wrote, of "
-			       "schema %d",
-			       name, schema);
+			why_set(why, 0,
+				"%s: expected a file that tune wrote, of "
+				"schema %d",
+				name, schema);
 			json_decref(json);
 			json = NULL;
 		}
@@ -143,7 +128,7 @@ void statefile_blame(const char *root, const char *path, char **why)
 {
 	char *text = *why;
 
-	refuse(why, "%s%s: %s", root, path, text ? text : strerror(ENOMEM));
+	why_set(why, 0, "%s%s: %s", root, path, text ? text : strerror(ENOMEM));
 	free(text);
 }
 
@@ -196,10 +181,10 @@ int statefile_remove(const char *root, const char *path, char **why)
 	int status = 0;
 
 	if (!name)
-		return refuse(why, "%s", strerror(ENOMEM));
+		return why_set(why, 0, "%s", strerror(ENOMEM));
 	if (unlink(name) < 0 && errno != ENOENT)
-		status = refuse(why, "cannot remove '%s': %s", name,
-				strerror(errno));
+		status = why_set(why, 0, "cannot remove '%s': %s", name,
+				 strerror(errno));
 	else
 		sync_directory(name);
 	free(name);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apply.h"
 #include "explain.h"
 #include "interrupt.h"
 #include "knobjson.h"
@@ -26,13 +27,26 @@
 
 #define CHECK_LIMIT 0.10 /* largest error that --verify accepts */
 
+/* Bring the choice of the report into force, as far as it is of now. */
+static int write_choice(const struct tune_options *options,
+			const struct session *session, json_t *report)
+{
+	json_t *now = options->from ? run_environment() : NULL;
+	int status = apply_choice(session, &options->apply, report, now);
+
+	json_decref(now);
+	return status;
+}
+
 /* Derive, add the findings to report, write it; the exit status. */
-static int finish(const struct tune_options *options, json_t *report,
+static int finish(const struct tune_options *options,
+		  const struct session *session, json_t *report,
 		  const struct record *record)
 {
 	const struct question question = {
 		.seed = options->common.seed,
 		.objective = options->objective,
+		.entries = options->entries,
 	};
 	struct findings findings;
 	int status = STATUS_OK;
@@ -51,6 +65,8 @@ static int finish(const struct tune_options *options, json_t *report,
 	}
 	if (explain_json(report, record, &findings) < 0)
 		error(STATUS_FAILED, ENOMEM, "report");
+	if (options->write_sysctl)
+		status = write_choice(options, session, report);
 	if (report_write(report, &options->common, explain_text) < 0)
 		status = STATUS_FAILED;
 	for (i = 0; options->verify && i < findings.n_check; i++)
@@ -62,7 +78,8 @@ static int finish(const struct tune_options *options, json_t *report,
 	return status;
 }
 
-static int derive_from(const struct tune_options *options)
+static int derive_from(const struct tune_options *options,
+		       const struct session *session)
 {
 	const char *file = options->from;
 	struct record record;
@@ -76,7 +93,7 @@ static int derive_from(const struct tune_options *options)
 	if (output_check(options->common.output) < 0)
 		exit(STATUS_USAGE);
 	json_object_set_new(report, "derived_from", json_string(file));
-	status = finish(options, report, &record);
+	status = finish(options, session, report, &record);
 	record_free(&record);
 	json_decref(report);
 	return status;
@@ -92,24 +109,43 @@ static int measure_and_derive(const struct tune_options *options,
 	if (output_check(options->common.output) < 0)
 		exit(STATUS_USAGE);
 	report = run_measure(options, session, &record);
-	status = finish(options, report, &record);
+	status = finish(options, session, report, &record);
 	json_decref(report);
 	record_free(&record);
 	return status;
 }
 
-static int show_knob(const struct tune_options *options,
-		     const struct session *session)
+/* What needs no measuring: the knob, and what was written for it before. */
+static void knob_text_of(const json_t *report, FILE *to)
+{
+	explain_knob_text(report, to);
+	apply_text(report, to);
+}
+
+static int without_measuring(const struct tune_options *options,
+			     const struct session *session)
 {
 	json_t *report =
 		json_pack("{s:o}", "knob", knobjson_knob(&session->knob));
-	int status;
+	json_t *now;
+	int status = STATUS_OK;
 
 	if (!report)
 		error(STATUS_FAILED, ENOMEM, "report");
-	status = report_write(report, &options->common, explain_knob_text);
+	if (output_check(options->common.output) < 0)
+		exit(STATUS_USAGE);
+	if (options->action == ACTION_UNDO) {
+		status = apply_undo(session, &options->apply, report);
+	} else if (options->action == ACTION_APPLY) {
+		now = run_environment();
+		status = apply_stored(session, &options->apply, report, now);
+		json_decref(now);
+	}
+	if (status == STATUS_OK &&
+	    report_write(report, &options->common, knob_text_of) < 0)
+		status = STATUS_FAILED;
 	json_decref(report);
-	return status < 0 ? STATUS_FAILED : STATUS_OK;
+	return status;
 }
 
 int main(int argc, char **argv)
@@ -119,21 +155,19 @@ int main(int argc, char **argv)
 	int status = STATUS_FAILED;
 
 	tune_options_parse(argc, argv, &options);
-	if (options.from)
-		return derive_from(&options);
+	if (options.from && !options.write_sysctl)
+		return derive_from(&options, NULL);
 	interrupt_catch();
 	if (session_open(&session, options.root, interrupt_flag()) < 0) {
 		interrupt_die();
 		return STATUS_FAILED;
 	}
-	switch (options.action) {
-	case ACTION_KNOB:
-		status = show_knob(&options, &session);
-		break;
-	case ACTION_MEASURE:
+	if (options.action != ACTION_MEASURE)
+		status = without_measuring(&options, &session);
+	else if (options.from)
+		status = derive_from(&options, &session);
+	else
 		status = measure_and_derive(&options, &session);
-		break;
-	}
 	session_close(&session);
 	interrupt_die();
 	return status;

@@ -17,13 +17,27 @@ enum {
 	KEY_KNOB,
 	KEY_ROOT,
 	KEY_OBJECTIVE,
+	KEY_WRITE,
+	KEY_DRY_RUN,
+	KEY_UNDO,
+	KEY_APPLY,
+	KEY_FORCE,
+	KEY_ENTRIES,
 };
 
-static void set_action(struct tune_options *options, enum tune_action action,
-		       const char *option)
+static const char *const action_name[] = {
+	[ACTION_MEASURE] = "",
+	[ACTION_KNOB] = "--knob",
+	[ACTION_UNDO] = "--undo",
+	[ACTION_APPLY] = "--apply",
+};
+
+static void set_action(struct tune_options *options, enum tune_action action)
 {
 	if (options->action != ACTION_MEASURE && options->action != action)
-		options_refuse("%s: expected one thing to do only", option);
+		options_refuse("%s: expected it without %s",
+			       action_name[action],
+			       action_name[options->action]);
 	options->action = action;
 }
 
@@ -56,8 +70,21 @@ static void check(const struct tune_options *options)
 	     isfinite(options->max_time)))
 		options_refuse("--from measures nothing: expected it without "
 			       "--verify, --cpus, --quick and --max-time");
-	if (options->action == ACTION_KNOB && options->from)
-		options_refuse("--knob: expected it without --from");
+	if (options->action == ACTION_MEASURE) {
+		if (!options->write_sysctl &&
+		    (options->apply.dry_run || options->apply.force))
+			options_refuse("--dry-run, --force: expected them with "
+				       "--write-sysctl, --undo or --apply");
+		return;
+	}
+	if (options->from || options->write_sysctl || options->verify)
+		options_refuse("%s: expected it without --from, --verify and "
+			       "--write-sysctl",
+			       action_name[options->action]);
+	if (options->action == ACTION_KNOB &&
+	    (options->apply.dry_run || options->apply.force))
+		options_refuse("--knob: expected it without --dry-run and "
+			       "--force");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -78,7 +105,26 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		options->objective = parse_objective(arg);
 		return 0;
 	case KEY_KNOB:
-		set_action(options, ACTION_KNOB, "--knob");
+		set_action(options, ACTION_KNOB);
+		return 0;
+	case KEY_WRITE:
+		options->write_sysctl = true;
+		return 0;
+	case KEY_DRY_RUN:
+		options->apply.dry_run = true;
+		return 0;
+	case KEY_FORCE:
+		options->apply.force = true;
+		return 0;
+	case KEY_UNDO:
+		set_action(options, ACTION_UNDO);
+		return 0;
+	case KEY_APPLY:
+		set_action(options, ACTION_APPLY);
+		return 0;
+	case KEY_ENTRIES:
+		options->entries = (unsigned int)options_integer(
+			"--tlb-entries", arg, 1, KNOB_ENTRIES_MAX);
 		return 0;
 	case KEY_ROOT:
 		set_root(options, arg);
@@ -109,6 +155,25 @@ static const struct argp_option tune_options[] = {
 	{ "knob", KEY_KNOB, NULL, 0,
 	  "show which knob this kernel has and its value, restore what a tune "
 	  "that was killed has left moved, measure nothing",
+	  2 },
+	{ "write-sysctl", KEY_WRITE, NULL, 0,
+	  "bring the choice into force and keep it across reboots, in "
+	  "/etc/sysctl.d or /etc/tmpfiles.d; as root",
+	  2 },
+	{ "tlb-entries", KEY_ENTRIES, "N", 0,
+	  "choose and write for so many TLB entries (E), not for those measured",
+	  2 },
+	{ "force", KEY_FORCE, NULL, 0,
+	  "write what was only extrapolated, interrupted or is better left "
+	  "alone; replace a file that tune did not write",
+	  2 },
+	{ "dry-run", KEY_DRY_RUN, NULL, 0,
+	  "only show what --write-sysctl, --undo or --apply would do", 2 },
+	{ "undo", KEY_UNDO, NULL, 0,
+	  "restore the value and the files from before --write-sysctl", 2 },
+	{ "apply", KEY_APPLY, NULL, 0,
+	  "bring into force what --write-sysctl has stored, if CPU, kernel and "
+	  "condition are those it was measured under; for boot",
 	  2 },
 	{ "root", KEY_ROOT, "DIR", 0,
 	  "read and write the knob and its files below DIR, as in an image",

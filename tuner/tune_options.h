@@ -7,13 +7,16 @@
 
 #include <stdbool.h>
 
+#include "apply.h"
 #include "choice.h"
 #include "options.h"
 
 /* What is done beside or instead of measuring. */
 enum tune_action {
 	ACTION_MEASURE,
-	ACTION_KNOB, /* --knob */
+	ACTION_KNOB,  /* --knob */
+	ACTION_UNDO,  /* --undo */
+	ACTION_APPLY, /* --apply */
 };
 
 struct tune_options {
@@ -23,7 +26,10 @@ struct tune_options {
 	const char *from; /* --from, or NULL */
 	bool verify;
 	enum objective objective;
-	const char *root; /* --root, "" for the machine itself */
+	bool write_sysctl;
+	struct apply_options apply; /* --dry-run, --force */
+	unsigned int entries;	    /* --tlb-entries; 0: what is measured */
+	const char *root;	    /* --root, "" for the machine itself */
 };
 
 /* Exits with a message and STATUS_USAGE for what makes no sense. */
