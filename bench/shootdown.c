@@ -14,16 +14,20 @@
 #include "core/output.h"
 #include "core/place.h"
 #include "core/report.h"
-#include "shootdown.h"
+#include "shootdown_blame.h"
 
 struct settings {
 	struct options_common common;
 	size_t *threads; /* [rows]; NULL: every number there can be */
 	size_t rows;
 	size_t loops;
+	bool blame;
+	const char *events; /* --events FILE, or NULL */
 };
 
 /* options --------------------------------------------------------------- */
+
+enum { KEY_BLAME = 0x200, KEY_EVENTS };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -38,6 +42,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'l':
 		settings->loops = options_loops("-l", arg);
 		return 0;
+	case KEY_BLAME:
+		settings->blame = true;
+		return 0;
+	case KEY_EVENTS:
+		if (!*arg)
+			options_refuse("--events: expected a file name, got "
+				       "''");
+		settings->events = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (settings->events && !settings->blame)
+			options_refuse("--events: expected --blame beside it");
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -50,6 +67,14 @@ static const struct argp_option shootdown_options[] = {
 	  1 },
 	{ "loops", 'l', "LOOPS", 0,
 	  "calls per row (default: until the intervals are tight)", 1 },
+	{ "blame", KEY_BLAME, NULL, 0,
+	  "trace further calls, apart from those that are timed: which CPU "
+	  "answered last, and what held it (as root)",
+	  1 },
+	{ "events", KEY_EVENTS, "FILE", 0,
+	  "with --blame: write the traced events to FILE, which is replaced as "
+	  "a whole",
+	  1 },
 	{ 0 },
 };
 
@@ -109,9 +134,9 @@ static json_t *options_json(const struct settings *settings)
 		json_array_append_new(
 			threads,
 			json_integer((json_int_t)settings->threads[i]));
-	return json_pack("{s:o, s:I, s:s?, s:I, s:b}", "threads", threads,
-			 "loops", (json_int_t)settings->loops, "cpus",
-			 settings->common.cpus, "seed",
+	return json_pack("{s:o, s:I, s:b, s:s?, s:I, s:b}", "threads", threads,
+			 "loops", (json_int_t)settings->loops, "blame",
+			 settings->blame, "cpus", settings->common.cpus, "seed",
 			 (json_int_t)settings->common.seed, "quick",
 			 settings->common.quick);
 }
@@ -129,11 +154,11 @@ static json_t *order_json(const struct placement *placement)
 
 /* running --------------------------------------------------------------- */
 
-static int measure(const struct settings *settings,
-		   const struct placement *placement, const struct clock *clock,
-		   struct shootdown *all)
+static struct shootdown_plan make_plan(const struct settings *settings,
+				       const struct placement *placement,
+				       const struct clock *clock)
 {
-	const struct shootdown_plan plan = {
+	return (struct shootdown_plan){
 		.threads = settings->threads,
 		.rows = settings->rows,
 		.loops = settings->loops,
@@ -144,13 +169,45 @@ static int measure(const struct settings *settings,
 		.placement = placement,
 		.stop = interrupt_flag(),
 	};
+}
+
+static int measure(const struct shootdown_plan *plan, struct shootdown *all)
+{
 	char *why = NULL;
-	int status = shootdown_measure(&plan, all, &why);
+	int status = shootdown_measure(plan, all, &why);
 
 	if (status < 0)
 		error(errno == EAGAIN ? STATUS_CANNOT_RUN : STATUS_FAILED, 0,
 		      "%s", why ? why : "out of memory");
 	return status;
+}
+
+/* What --blame asks for, null without it. */
+static json_t *trace(const struct settings *settings,
+		     const struct shootdown_plan *plan)
+{
+	struct shootdown_blame blame;
+	struct output log = { 0 };
+	json_t *json;
+
+	if (!settings->blame || *plan->stop)
+		return json_null();
+	if (settings->events && output_open(&log, settings->events) < 0)
+		exit(STATUS_FAILED);
+	if (shootdown_trace(plan, &blame, log.to) < 0) {
+		int error_number = errno;
+
+		if (log.to)
+			output_abandon(&log);
+		error(STATUS_FAILED, error_number, "tracing");
+	}
+	if (log.to && blame.why)
+		output_abandon(&log);
+	else if (log.to && output_commit(&log) < 0)
+		exit(STATUS_FAILED);
+	json = shootdown_blame_json(&blame);
+	shootdown_blame_free(&blame);
+	return json;
 }
 
 int main(int argc, char **argv)
@@ -160,12 +217,14 @@ int main(int argc, char **argv)
 	struct environment *environment;
 	struct shootdown all;
 	struct clock clock;
+	struct shootdown_plan plan;
 	const char *why;
-	json_t *report;
+	json_t *report, *blame;
 	int status;
 
 	parse_options(argc, argv, &settings);
-	if (output_check(settings.common.output) < 0)
+	if (output_check(settings.common.output) < 0 ||
+	    output_check(settings.events) < 0)
 		return STATUS_USAGE;
 	environment = place_caller(&settings.common, &placement, &clock);
 	if (shootdown_prepare(&placement, &why) < 0)
@@ -173,7 +232,11 @@ int main(int argc, char **argv)
 	choose_rows(&settings, &placement);
 	interrupt_catch();
 
-	status = measure(&settings, &placement, &clock, &all);
+	plan = make_plan(&settings, &placement, &clock);
+	status = measure(&plan, &all);
+	blame = trace(&settings, &plan);
+	if (*plan.stop)
+		status = 1;
 
 	clock_finish(&clock);
 	environment_finish(environment, &clock);
@@ -181,7 +244,8 @@ int main(int argc, char **argv)
 			    &clock, environment_json(environment));
 	if (!report ||
 	    json_object_set_new(report, "order", order_json(&placement)) < 0 ||
-	    json_object_set_new(report, "results", shootdown_json(&all)) < 0)
+	    json_object_set_new(report, "results", shootdown_json(&all)) < 0 ||
+	    json_object_set_new(report, "blame", blame) < 0)
 		error(STATUS_FAILED, ENOMEM, "report");
 	status = report_write(report, &settings.common, shootdown_text);
 

@@ -66,6 +66,15 @@ int shootdown_open(const struct shootdown_plan *plan, struct shootdown *out);
 int shootdown_measure(const struct shootdown_plan *plan, struct shootdown *out,
 		      char **why);
 
+/* The call that is measured. 0, or -1 with errno. */
+int shootdown_call(void);
+
+/* What threads do: about 50 ns in user space, where interrupts are on. */
+void shootdown_spin(void *context, size_t index);
+
+/* The threads of the largest row; the others use the first of them. */
+size_t shootdown_most(const struct shootdown_plan *plan);
+
 /* The part of a row's time that is the interrupts: what no thread takes less.
  */
 struct estimate shootdown_ipi(const struct shootdown *all, size_t row);
@@ -78,7 +87,7 @@ void shootdown_free(struct shootdown *all);
 /* The results as JSON; NULL on ENOMEM. */
 json_t *shootdown_json(const struct shootdown *all);
 
-/* Render a report for people. */
+/* Render a report for people; its member blame may be null. */
 void shootdown_text(const json_t *report, FILE *to);
 
 #endif

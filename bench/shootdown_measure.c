@@ -96,8 +96,12 @@ static int fail(struct measurement *m, const char *what)
 
 /* a window --------------------------------------------------------------- */
 
-/* About 50 ns in user space, where interrupts are always on. */
-static void spin(void *context, size_t index)
+int shootdown_call(void)
+{
+	return membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+}
+
+void shootdown_spin(void *context, size_t index)
 {
 	uint64_t sum = index;
 	int i;
@@ -311,8 +315,7 @@ static int measure_rounds(struct measurement *m)
 	return 1;
 }
 
-/* The threads of the largest row; the others use the first of them. */
-static size_t most_threads(const struct shootdown_plan *plan)
+size_t shootdown_most(const struct shootdown_plan *plan)
 {
 	size_t most = 0, i;
 
@@ -331,8 +334,8 @@ int shootdown_measure(const struct shootdown_plan *plan, struct shootdown *out,
 	if (shootdown_open(plan, out) < 0) {
 		status = fail(&m, "rows");
 	} else {
-		m.team = team_open(most_threads(plan), plan->placement, 1, spin,
-				   NULL);
+		m.team = team_open(shootdown_most(plan), plan->placement, 1,
+				   shootdown_spin, NULL);
 		status = m.team ? measure_rounds(&m) : fail(&m, "threads");
 	}
 	error = errno;

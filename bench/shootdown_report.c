@@ -8,7 +8,7 @@
 #include "core/environment.h"
 #include "core/report.h"
 #include "core/tail.h"
-#include "shootdown.h"
+#include "shootdown_blame.h"
 
 /* JSON ------------------------------------------------------------------- */
 
@@ -316,6 +316,8 @@ void shootdown_text(const json_t *report, FILE *to)
 	print_stopped(to, results);
 	print_parts(to, results);
 	print_tails(to, results);
+	if (json_is_object(json_object_get(report, "blame")))
+		shootdown_blame_text(json_object_get(report, "blame"), to);
 	if (json_is_true(json_object_get(report, "partial")))
 		fputs("PARTIAL: interrupted, this is what was measured until "
 		      "then.\n",

@@ -31,6 +31,9 @@ bad 2 '-t: 65536 threads need' "$shootdown" -t 1,65536
 bad 2 '-l: .*from 1' "$shootdown" -l 0
 bad 2 "invalid option" "$shootdown" -n 33
 bad 2 "got '2'" "$shootdown" 2
+bad 2 '--events: .*--blame' "$shootdown" --events x
+bad 2 "--events: .*''" "$shootdown" --blame --events ''
+bad 2 "cannot write 'no/such/file'" "$shootdown" --blame --events no/such/file
 bad 2 '--cpus: .*CPU 999999' "$shootdown" --cpus 999999
 bad 2 "cannot write 'no/such/file'" "$shootdown" -o no/such/file
 bad 2 '-t: .*65536' "$mprotect" -t 1,2,99999999999999999999

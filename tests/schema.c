@@ -338,7 +338,7 @@ static void test_reports(const json_t *schema)
 	report(schema, "shootdown",
 	       "\"$top_builddir/shootdown\" --quick --format json");
 	report(schema, "shootdown",
-	       "\"$top_builddir/shootdown\" -l 1 --format json");
+	       "\"$top_builddir/shootdown\" --quick --blame -l 1 --format json");
 	report(schema, "stale",
 	       "\"$top_builddir/stale\" --seconds 1 --format json");
 	report(schema, "stale",

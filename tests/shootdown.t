@@ -32,6 +32,14 @@ find() {
 	i=none
 }
 
+# find_instances: those that our programs have left.
+find_instances() {
+	for dir in /sys/kernel/tracing/instances/tlbtune-*shootdown-*; do
+		pid=${dir##*-}
+		[ ! -d "$dir" ] || [ -d "/proc/$pid" ] || echo "$dir"
+	done
+}
+
 "$shootdown" --quick >text 2>err
 status=$?
 if [ $status -eq 77 ] && ! grep -q 'interrupts no CPUs here' err; then
@@ -159,6 +167,49 @@ else
 	skip 4 'no mount namespaces'
 fi
 
+# Who answered last. Traced calls are none of those that are timed.
+ok '--blame' "$shootdown" -t 1 -l 7 --quick --blame --events events \
+	--format json -o blame.json
+find blame.json 1 private_expedited alone
+is "$(get blame.json results.$i.n)" 7 'traced calls are no results'
+why=$(get blame.json blame.why)
+if [ "$why" != null ]; then
+	skip 7 "$why"
+else
+	calls=0
+	late=0
+	i=0
+	while [ "$(get blame.json blame.causes.$i)" != none ]; do
+		calls=$((calls + $(get blame.json blame.causes.$i.calls)))
+		late=$((late + $(get blame.json blame.causes.$i.slowest)))
+		i=$((i + 1))
+	done
+	is $calls "$(get blame.json blame.calls)" 'every call has a cause'
+	is $late "$(get blame.json blame.slowest_calls)" '... and each slow one'
+	is "$(get blame.json blame.last.0.cpu)" "$other" \
+		'the only other CPU is the last to answer'
+	holds "$(get blame.json blame.last.0.calls) > 0.5 * $calls" \
+		'... to most calls'
+	is "$(grep -c '^call ' events)" $calls 'the events have each call'
+	holds "$(grep -c ' call_exit ' events) >= \
+		$(get blame.json blame.last.0.calls)" '... and each answer'
+	is "$(find_instances)" '' 'no tracing instance is left'
+fi
+if unshare -m mount -t tmpfs none /sys/kernel/tracing 2>/dev/null; then
+	unshare -m sh -c 'mount -t tmpfs none /sys/kernel/tracing &&
+		{ umount /sys/kernel/debug 2>/dev/null || :; } &&
+		exec "$0" -t 1 -l 7 --blame --events none --format json \
+			-o dark.json' \
+		"$shootdown" 2>err
+	is $? 0 'without tracefs: times, still'
+	like "$(get dark.json blame.why)" 'trac' '... and why nobody is named'
+	ok '... and no events' [ ! -e none ]
+	"$shootdown" -t 1 -l 7 --format json -o plain.json
+	is "$(get plain.json blame)" null 'not asked for: null'
+else
+	skip 4 'no mount namespaces'
+fi
+
 # Interrupted.
 "$shootdown" -t 1 -l 1000000000 --format json -o partial.json &
 pid=$!
@@ -167,5 +218,23 @@ kill -INT $pid
 wait $pid
 is $? 130 'SIGINT: dies of it'
 is "$(get partial.json partial)" true '... after a partial result'
+"$shootdown" -t 1 -l 1 --blame --events cut --format json -o cut.json &
+pid=$!
+instance=
+while [ -z "$instance" ] && kill -0 $pid 2>/dev/null; do
+	for dir in /sys/kernel/tracing/instances/tlbtune-*-"$pid"; do
+		[ ! -d "$dir" ] || instance=$dir
+	done
+done
+kill -TERM $pid 2>/dev/null
+wait $pid
+status=$?
+if [ -z "$instance" ]; then
+	skip 3 'nothing can be traced'
+else
+	is $status 143 'SIGTERM while it traces'
+	is "$(get cut.json partial)" true '... a partial result'
+	is "$(find_instances)" '' '... and no tracing instance'
+fi
 
 done_testing
