@@ -54,7 +54,7 @@
 struct settings {
 	struct options_common common;
 	unsigned int pages; /* 0: the default */
-	bool huge;
+	enum region_kind huge;
 	bool pattern[PATTERNS]; /* beside the chase */
 	double max_time;	/* NAN: the default */
 	struct under under;
@@ -94,7 +94,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			"--pages-max", arg, PAGES_MIN, PAGES_LARGEST);
 		return 0;
 	case KEY_HUGE:
-		settings->huge = true;
+		settings->huge = options_huge(arg);
 		return 0;
 	case KEY_PATTERN:
 		parse_pattern(settings, arg);
@@ -113,8 +113,8 @@ static const struct argp_option access_options[] = {
 	  "the largest set (default 16384 pages of 4 KiB, 192 of 2 MiB), of 4 "
 	  "KiB pages, with --huge of 2 MiB pages",
 	  1 },
-	{ "huge", KEY_HUGE, NULL, 0,
-	  "only 2 MiB pages (transparent huge pages)", 1 },
+	{ "huge", KEY_HUGE, "KIND", OPTION_ARG_OPTIONAL,
+	  "only " OPTIONS_HUGE_DOC, 1 },
 	{ "pattern", KEY_PATTERN, "PATTERN", 0,
 	  "the latency of seq or random beside that of the chase; may be "
 	  "repeated",
@@ -181,13 +181,14 @@ static json_t *options_json(const struct settings *settings)
 		if (i == PATTERN_CHASE || settings->pattern[i])
 			json_array_append_new(patterns,
 					      json_string(pattern_name[i]));
-	return json_pack(
-		"{s:o, s:b, s:o, s:o, s:s?, s:I, s:b}", "pages_max",
-		settings->pages ? json_integer(settings->pages) : json_null(),
-		"huge", settings->huge, "patterns", patterns, "max_time",
-		json_real(settings->max_time), "cpus", settings->common.cpus,
-		"seed", (json_int_t)settings->common.seed, "quick",
-		settings->common.quick);
+	return json_pack("{s:o, s:o, s:o, s:o, s:s?, s:I, s:b}", "pages_max",
+			 settings->pages ? json_integer(settings->pages) :
+					   json_null(),
+			 "huge", options_huge_json(settings->huge), "patterns",
+			 patterns, "max_time", json_real(settings->max_time),
+			 "cpus", settings->common.cpus, "seed",
+			 (json_int_t)settings->common.seed, "quick",
+			 settings->common.quick);
 }
 
 /* measuring ------------------------------------------------------------- */
@@ -239,6 +240,8 @@ static void choose_curves(const struct settings *settings,
 		if (settings->pattern[i] && i != PATTERN_CHASE)
 			add(all, settings->huge ? REACH_2M : REACH_4K,
 			    (enum pattern)i, settings->huge ? huge : small);
+	for (i = 0; i < (int)all->n; i++)
+		all->curve[i].huge = settings->huge;
 }
 
 /*
@@ -267,6 +270,7 @@ static void measure_round(const struct measure *measure, unsigned int flush,
 		struct latency *curve = &all->curve[i];
 		struct reach_plan plan = {
 			.memory = curve->memory,
+			.huge = curve->huge,
 			.pattern = curve->pattern,
 			.pages = curve->pages,
 			.flush = flush,

@@ -121,15 +121,16 @@ static json_t *options_json(const struct under *under,
 	for (i = 0; i < work->rows; i++)
 		json_array_append_new(
 			threads, json_integer((json_int_t)work->threads[i]));
-	return json_pack("{s:s, s:f, s:o, s:I, s:I, s:I, s:b, s:s, s:b, s:s?, "
+	return json_pack("{s:s, s:f, s:o, s:I, s:I, s:I, s:b, s:s, s:o, s:s?, "
 			 "s:I, s:b}",
 			 "under", under->bench->name, "rate", under->rate,
 			 "threads", threads, "pages", (json_int_t)work->pages,
 			 "access", (json_int_t)work->access_pages, "loops",
 			 (json_int_t)work->loops, "write", work->write,
 			 "pattern", pattern_name[work->pattern], "huge",
-			 work->huge, "cpus", common->cpus, "seed",
-			 (json_int_t)common->seed, "quick", common->quick);
+			 options_huge_json(work->huge), "cpus", common->cpus,
+			 "seed", (json_int_t)common->seed, "quick",
+			 common->quick);
 }
 
 /* The keys of a result: which row, who was measured, what, beside what. */

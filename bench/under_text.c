@@ -175,7 +175,8 @@ void under_text(const json_t *report, FILE *to)
 		json_is_true(json_object_get(options, "write")) ? "writes" :
 								  "reads",
 		member(options, "under"), integer(options, "pages"),
-		json_is_true(json_object_get(options, "huge")) ? "2 MiB " : "");
+		json_is_string(json_object_get(options, "huge")) ? "2 MiB " :
+								   "");
 	json_array_foreach(json_object_get(options, "threads"), i, threads)
 		print_row(to, results, i, json_integer_value(threads));
 	fputs("\nquiet: nothing is flushed. flushed: every thread ran just "

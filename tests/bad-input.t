@@ -38,6 +38,9 @@ bad 2 '--cpus: .*CPU 999999' "$shootdown" --cpus 999999
 bad 2 "cannot write 'no/such/file'" "$shootdown" -o no/such/file
 bad 2 '-t: .*65536' "$mprotect" -t 1,2,99999999999999999999
 bad 2 "-t: .*''" "$mprotect" -t 1,,2
+bad 2 '--huge: expected thp or hugetlb' "$mprotect" --huge=1G
+bad 2 '--huge: expected thp or hugetlb' "$access" --huge=yes
+bad 2 "got '1G'" "$mprotect" --huge 1G
 bad 2 '--pattern: .*chase' "$mprotect" --pattern zigzag
 bad 2 '--format: .*csv' "$mprotect" --format yaml
 bad 2 'unrecognized option .*--frobnicate' "$mprotect" --frobnicate

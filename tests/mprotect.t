@@ -124,6 +124,16 @@ else
 	is $status 0 'huge pages'
 fi
 
+"$mprotect" --huge hugetlb -n 2 -p 4 -l 20 --format json -o hugetlb.json \
+	2>huge.err
+status=$?
+if [ $status -eq 77 ]; then
+	like "$(cat huge.err)" 'hugetlb pages of 2 MiB needed, .*vm.nr_hugepages=' \
+		'no hugetlb pages: says why, and how to have some'
+else
+	is "$("$query" hugetlb.json options.huge)" hugetlb 'hugetlb pages'
+fi
+
 # Interrupted.
 "$mprotect" -t 1,1,1,1,1,1,1,1 -l 1000000000 --format json -o partial.json &
 pid=$!

@@ -136,7 +136,7 @@ static void test_refused(void)
 		{ "--seed=-1", "--seed" },
 		{ "--seed=a", "--seed" },
 		{ "--seed=18446744073709551616", "--seed" },
-		{ "--huge=yes", "huge" },
+		{ "--huge=yes", "thp or hugetlb" },
 		{ "--no-such-option", "no-such-option" },
 		{ "-Z", "Z" },
 		{ "mprotect", "mprotect" },
@@ -169,7 +169,8 @@ static void test_accepted(void)
 		   both.work.threads[2] == 128,
 	   "-t takes a list");
 	ok(both.work.pages == 33 && both.work.access_pages == 4096 &&
-		   both.work.loops == 7 && both.work.write && both.work.huge &&
+		   both.work.loops == 7 && both.work.write &&
+		   both.work.huge == REGION_THP &&
 		   both.work.pattern == PATTERN_CHASE,
 	   "all of the work options");
 	both_free(&both);
@@ -182,6 +183,17 @@ static void test_accepted(void)
 		   both.common.seed == UINT64_MAX &&
 		   !strcmp(both.common.cpus, "0"),
 	   "all of the common options");
+	both_free(&both);
+
+	parse_line("--huge hugetlb -n 3", &both);
+	ok(both.work.huge == REGION_HUGETLB && both.work.pages == 3,
+	   "--huge hugetlb, as two words");
+	both_free(&both);
+	parse_line("--huge=thp", &both);
+	ok(both.work.huge == REGION_THP, "--huge=thp, as one");
+	both_free(&both);
+	parse_line("--huge hugetlb --huge thp", &both);
+	ok(both.work.huge == REGION_THP, "the last counts");
 	both_free(&both);
 
 	parse_line("-t 4 -t 0", &both);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "region.h"
 #include "tap.h"
@@ -25,7 +26,7 @@ static void test_geometry(size_t target, size_t set)
 	struct region r;
 	char *why = NULL;
 
-	if (!ok(region_open(&r, target, set, false, 1, &why) == 0,
+	if (!ok(region_open(&r, target, set, REGION_SMALL, 1, &why) == 0,
 		"a region of %zu and %zu pages", target, set)) {
 		diag("%s", why);
 		free(why);
@@ -52,8 +53,8 @@ static void test_targets(size_t targets, size_t pages)
 	char *why = NULL;
 	size_t i;
 
-	if (!ok(region_open_targets(&r, targets, pages, 64, false, 1, &why) ==
-			0,
+	if (!ok(region_open_targets(&r, targets, pages, 64, REGION_SMALL, 1,
+				    &why) == 0,
 		"%zu targets of %zu pages", targets, pages)) {
 		diag("%s", why);
 		free(why);
@@ -94,7 +95,7 @@ static void test_isolate(void)
 	struct region r;
 	char *why, *end, *table, *stranger;
 
-	region_open_targets(&r, 2, 700, 64, false, 1, &why);
+	region_open_targets(&r, 2, 700, 64, REGION_SMALL, 1, &why);
 	end = r.target + 700 * REGION_PAGE;
 	table = r.target + 1024 * REGION_PAGE;
 	is_int(region_isolate(&r), 0, "a target that is alone");
@@ -127,7 +128,7 @@ static void test_verify(void)
 	struct region r;
 	char *why = NULL;
 
-	region_open(&r, 33, 64, false, 1, &why);
+	region_open(&r, 33, 64, REGION_SMALL, 1, &why);
 	madvise(r.target + 7 * REGION_PAGE, REGION_PAGE, MADV_DONTNEED);
 	ok(region_verify(&r, &why) < 0 && errno == EAGAIN,
 	   "a missing page of the target is noticed");
@@ -148,7 +149,7 @@ static void test_huge(void)
 	struct region r;
 	char *why = NULL;
 
-	if (region_open(&r, 2, 4, true, 1, &why) < 0) {
+	if (region_open(&r, 2, 4, REGION_THP, 1, &why) < 0) {
 		is_int(errno, EAGAIN, "no huge pages: says so");
 		skip(3, "%s", why);
 		free(why);
@@ -171,17 +172,98 @@ static void test_unwanted_huge(void)
 	struct region r, huge;
 	char *why = NULL;
 
-	if (region_open(&huge, 1, 1, true, 1, &why) < 0) {
+	if (region_open(&huge, 1, 1, REGION_THP, 1, &why) < 0) {
 		skip(1, "%s", why);
 		free(why);
 		return;
 	}
 	r = huge;
 	r.page = REGION_PAGE;
-	ok(region_verify(&r, &why) < 0,
-	   "a huge page in a region of small ones is noticed: %s", why);
+	region_verify(&r, &why);
+	ok(why, "a huge page in a region of small ones is noticed: %s",
+	   why ? why : "no");
 	free(why);
 	region_close(&huge);
+}
+
+/* The number of hugetlb pages of 2 MiB, and a change of it; -1: impossible. */
+static int pool(int want)
+{
+	static const char name[] =
+		"/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages";
+	FILE *file = fopen(name, want < 0 ? "r" : "w");
+	int pages = -1;
+
+	if (!file)
+		return -1;
+	if (want < 0 ? fscanf(file, "%d", &pages) != 1 :
+		       fprintf(file, "%d", want) < 0)
+		pages = -1;
+	return fclose(file) || (want < 0 && pages < 0) ? -1 : pages;
+}
+
+/* However this program ends, a child of it puts the pool back. */
+static void put_pool_back(int pages)
+{
+	int fds[2];
+	char none;
+
+	if (pipe(fds) < 0)
+		return;
+	if (fork() == 0) {
+		close(fds[1]);
+		/* Nothing is ever written: this ends with the other end. */
+		if (read(fds[0], &none, 1) == 0)
+			pool(pages);
+		_exit(0);
+	}
+	close(fds[0]);
+}
+
+/* Pages that were set aside, for as long as this takes. */
+static void test_hugetlb(void)
+{
+	int before = pool(-1);
+	struct region r;
+	char *why = NULL;
+
+	if (before < 0) {
+		skip(7, "a kernel without hugetlb pages");
+		return;
+	}
+	if (before == 0) {
+		ok(region_open(&r, 2, 4, REGION_HUGETLB, 1, &why) < 0 &&
+			   errno == EAGAIN,
+		   "none was set aside");
+		ok(why &&
+			   strstr(why,
+				  "9 hugetlb pages of 2 MiB needed, 0 free") &&
+			   strstr(why, "sysctl vm.nr_hugepages=9"),
+		   "... and how to have some: %s", why);
+		free(why);
+	} else {
+		skip(2, "%d hugetlb pages are there", before);
+	}
+	put_pool_back(before);
+	pool(before + 9);
+	if (pool(-1) != before + 9) {
+		skip(5, "no hugetlb pages to be had (not root, or no memory)");
+		pool(before);
+		return;
+	}
+	ok(region_open(&r, 2, 4, REGION_HUGETLB, 1, &why) == 0,
+	   "a region of hugetlb pages");
+	ok(r.page == REGION_HUGE && aligned(r.target) && aligned(r.set),
+	   "of 2 MiB");
+	ok(region_verify(&r, &why) == 0, "verified");
+	munmap(r.target, REGION_HUGE);
+	why = NULL;
+	region_verify(&r, &why);
+	ok(why, "a page that is gone is noticed: %s", why ? why : "no");
+	free(why);
+	region_close(&r);
+	pool(before);
+	is_int(pool(-1), before, "the pool is what it was");
 }
 
 static void test_refused(void)
@@ -190,7 +272,7 @@ static void test_refused(void)
 	char *why = NULL;
 
 	errno = 0;
-	ok(region_open(&r, (size_t)1 << 30, 1, false, 1, &why) < 0 &&
+	ok(region_open(&r, (size_t)1 << 30, 1, REGION_SMALL, 1, &why) < 0 &&
 		   errno == EAGAIN,
 	   "4 TiB are refused");
 	ok(why && strstr(why, "MiB"), "... and the size is named");
@@ -209,6 +291,7 @@ int main(void)
 	test_verify();
 	test_huge();
 	test_unwanted_huge();
+	test_hugetlb();
 	test_refused();
 	return done();
 }

@@ -15,6 +15,7 @@
 
 struct latency {
 	enum reach_memory memory;
+	enum region_kind huge; /* as in reach_plan */
 	enum pattern pattern;
 	unsigned int pages;	    /* the largest set asked for */
 	struct reach_point *points; /* [n] */

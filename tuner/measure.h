@@ -13,6 +13,7 @@
 #include "knob.h"
 #include "plan.h"
 #include "record.h"
+#include "region.h"
 
 struct measure {
 	const struct clock *clock;
@@ -23,7 +24,7 @@ struct measure {
 /* What the accesses of a curve go to, one cache line each. */
 enum reach_memory {
 	REACH_4K,	/* w pages of 4 KiB */
-	REACH_2M,	/* w transparent huge pages */
+	REACH_2M,	/* w huge pages */
 	REACH_4K_OF_2M, /* w pieces of 4 KiB that make up such pages */
 	REACH_MEMORIES
 };
@@ -31,6 +32,7 @@ enum reach_memory {
 /* A curve of latency against pages, or some more blocks of it. */
 struct reach_plan {
 	enum reach_memory memory;
+	enum region_kind huge; /* of which huge pages are, if not of THP */
 	enum pattern pattern;
 	unsigned int pages; /* the largest w */
 	unsigned int flush; /* a flush of so many 4 KiB pages is a full one */

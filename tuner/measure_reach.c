@@ -63,8 +63,8 @@ static int ground_open(const struct reach_job *job, struct ground *ground,
 	ground->dense = ground->spread + small * REGION_PAGE;
 	if (plan->memory == REACH_4K)
 		return 0;
-	if (region_open(&ground->huge, 1, divide_up(bytes, REGION_HUGE), true,
-			seed, why) < 0)
+	if (region_open(&ground->huge, 1, divide_up(bytes, REGION_HUGE),
+			plan->huge ? plan->huge : REGION_THP, seed, why) < 0)
 		return -1;
 	ground->spread = ground->huge.set;
 	if (plan->memory == REACH_2M)

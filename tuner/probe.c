@@ -29,7 +29,7 @@ int probe_open(struct probe *probe, const struct clock *clock, size_t set_pages,
 {
 	*probe = (struct probe){ .clock = clock, .flush_pages = flush_pages };
 	if (region_open(&probe->region, PLAN_LARGEST, set_pages + flush_pages,
-			false, seed, why) < 0)
+			REGION_SMALL, seed, why) < 0)
 		return -1;
 	probe->flush = probe->region.set + set_pages * REGION_PAGE;
 	return 0;

@@ -17,14 +17,14 @@ json_t *bench_options_json(const struct bench_settings *settings)
 		json_array_append_new(
 			threads, json_integer((json_int_t)work->threads[i]));
 	return json_pack(
-		"{s:s, s:o, s:I, s:I, s:I, s:b, s:s, s:b, s:s?, s:I, s:b}",
+		"{s:s, s:o, s:I, s:I, s:I, s:b, s:s, s:o, s:s?, s:I, s:b}",
 		"operation", settings->bench->operation, "threads", threads,
 		"pages", (json_int_t)work->pages, "access",
 		(json_int_t)work->access_pages, "loops",
 		(json_int_t)work->loops, "write", work->write, "pattern",
-		pattern_name[work->pattern], "huge", work->huge, "cpus",
-		settings->common.cpus, "seed",
-		(json_int_t)settings->common.seed, "quick",
+		pattern_name[work->pattern], "huge",
+		options_huge_json(work->huge), "cpus", settings->common.cpus,
+		"seed", (json_int_t)settings->common.seed, "quick",
 		settings->common.quick);
 }
 

@@ -126,7 +126,8 @@ void bench_print_text(const json_t *report, FILE *to)
 		" %s %s, one cache line a page\n\n",
 		json_string_value(json_object_get(options, "operation")),
 		json_integer_value(json_object_get(options, "pages")),
-		json_is_true(json_object_get(options, "huge")) ? "2 MiB " : "",
+		json_is_string(json_object_get(options, "huge")) ? "2 MiB " :
+								   "",
 		json_integer_value(json_object_get(options, "access")),
 		json_string_value(json_object_get(options, "pattern")),
 		json_is_true(json_object_get(options, "write")) ? "writes" :

@@ -88,6 +88,23 @@ size_t options_loops(const char *option, const char *text)
 	return options_integer(option, text, 1, MAX_LOOPS);
 }
 
+enum region_kind options_huge(const char *arg)
+{
+	int i;
+
+	if (!arg)
+		return REGION_THP;
+	for (i = REGION_THP; i <= REGION_HUGETLB; i++)
+		if (!strcmp(arg, region_kind_name[i]))
+			return (enum region_kind)i;
+	options_refuse("--huge: expected thp or hugetlb, got '%s'", arg);
+}
+
+json_t *options_huge_json(enum region_kind kind)
+{
+	return kind ? json_string(region_kind_name[kind]) : json_false();
+}
+
 /* options_common ------------------------------------------------------- */
 
 enum long_only {
@@ -263,7 +280,7 @@ static error_t parse_work(int key, char *arg, struct argp_state *state)
 		options->pattern = (enum pattern)pattern;
 		return 0;
 	case KEY_HUGE:
-		options->huge = true;
+		options->huge = options_huge(arg);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -274,8 +291,8 @@ static const struct argp_option work_options[] = {
 	{ "pattern", KEY_PATTERN, "PATTERN", 0,
 	  "seq, random (default) or chase: each address depends on the last",
 	  1 },
-	{ "huge", KEY_HUGE, NULL, 0,
-	  "2 MiB pages: PAGES counts transparent huge pages", 1 },
+	{ "huge", KEY_HUGE, "KIND", OPTION_ARG_OPTIONAL,
+	  OPTIONS_HUGE_DOC ", which PAGES counts then", 1 },
 	{ 0 },
 };
 
@@ -341,6 +358,26 @@ static error_t parse_outer(int key, char *arg, struct argp_state *state)
 	}
 }
 
+/*
+ * An optional argument has to be in the same word, or getopt does not take it
+ * for one: "--huge" "thp" becomes "--huge=thp", and the word behind it another
+ * "--huge=thp", which changes nothing.
+ */
+static void join_huge(int argc, char **argv)
+{
+	static char thp[] = "--huge=thp", hugetlb[] = "--huge=hugetlb";
+	int i;
+
+	for (i = 1; i + 1 < argc && strcmp(argv[i], "--"); i++) {
+		if (strcmp(argv[i], "--huge"))
+			continue;
+		if (!strcmp(argv[i + 1], region_kind_name[REGION_THP]))
+			argv[i] = argv[i + 1] = thp;
+		else if (!strcmp(argv[i + 1], region_kind_name[REGION_HUGETLB]))
+			argv[i] = argv[i + 1] = hugetlb;
+	}
+}
+
 void options_parse(const struct argp *argp, int argc, char **argv, void *input)
 {
 	options_parse_with(argp, argc, argv, input, NULL, NULL);
@@ -364,6 +401,7 @@ void options_parse_with(const struct argp *argp, int argc, char **argv,
 	};
 
 	own.args_doc = NULL; /* --help would have it twice */
+	join_huge(argc, argv);
 	if (argp_parse(&wrapper, argc, argv, 0, NULL, &outer))
 		exit(STATUS_USAGE);
 }

@@ -13,11 +13,13 @@
 #define TLBTUNE_OPTIONS_H
 
 #include <argp.h>
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "access.h"
+#include "region.h"
 
 enum exit_status {
 	STATUS_OK = 0,
@@ -44,7 +46,7 @@ struct options_work {
 	size_t loops;	     /* -l, operations per row; 0: until tight */
 	bool write;
 	enum pattern pattern;
-	bool huge;
+	enum region_kind huge;
 	bool load_given; /* one of options_load_argp was */
 };
 
@@ -81,6 +83,15 @@ double options_decimal(const char *option, const char *text, double min,
 size_t *options_threads(const char *option, const char *text, size_t min,
 			size_t *n);
 size_t options_loops(const char *option, const char *text);
+
+/* The kind of --huge[=KIND]; arg is NULL without. Exits as above. */
+enum region_kind options_huge(const char *arg);
+
+/* Its help and its value in JSON, false without --huge. */
+#define OPTIONS_HUGE_DOC                                                       \
+	"pages of 2 MiB: transparent huge pages (thp, the default) or those "  \
+	"that vm.nr_hugepages sets aside (hugetlb)"
+json_t *options_huge_json(enum region_kind kind);
 
 /* One line on stderr, "program: ...", and exit with STATUS_USAGE. */
 __attribute__((noreturn, format(printf, 1, 2))) void options_refuse(

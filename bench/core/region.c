@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/mman.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +15,18 @@
 #include "random.h"
 #include "region.h"
 #include "sysfile.h"
+#include "text.h"
 #include "why.h"
 
 #define MIB ((size_t)1 << 20)
+
+#define HUGETLB "/sys/kernel/mm/hugepages/hugepages-2048kB/"
+
+const char *const region_kind_name[] = {
+	[REGION_SMALL] = NULL,
+	[REGION_THP] = "thp",
+	[REGION_HUGETLB] = "hugetlb",
+};
 
 static size_t target_len(const struct region *region)
 {
@@ -109,11 +119,13 @@ static int verify_present(const char *start, size_t len, char **why)
 }
 
 /*
- * Bytes of transparent huge pages in [from, to), from the AnonHugePages lines
- * of the VMAs that overlap it. -1 where smaps cannot be read.
+ * Bytes in [from, to) of what the lines that begin with field count in the VMAs
+ * that overlap it. -1 where smaps cannot be read.
  */
-static long long huge_bytes(const char *from, const char *to)
+static long long smaps_bytes(const char *from, const char *to,
+			     const char *field)
 {
+	size_t len = strlen(field);
 	char line[512];
 	long long sum = 0, kib;
 	uintptr_t low = 0, high = 0;
@@ -128,7 +140,8 @@ static long long huge_bytes(const char *from, const char *to)
 			low = a;
 			high = b;
 		} else if (low < (uintptr_t)to && high > (uintptr_t)from &&
-			   sscanf(line, "AnonHugePages: %lld kB", &kib) == 1) {
+			   !strncmp(line, field, len) &&
+			   sscanf(line + len, ": %lld kB", &kib) == 1) {
 			sum += kib * 1024;
 		}
 	}
@@ -157,10 +170,12 @@ int region_verify(const struct region *region, char **why)
 	size_t want = region->page == REGION_HUGE ?
 			      region->targets * target + set :
 			      0;
+	bool hugetlb = region->kind == REGION_HUGETLB;
 	long long huge;
 	size_t i;
 
-	huge = huge_bytes(region->map, region->map + region->map_len);
+	huge = smaps_bytes(region->map, region->map + region->map_len,
+			   hugetlb ? "Private_Hugetlb" : "AnonHugePages");
 	if (huge < 0)
 		return why_set(
 			why, EAGAIN,
@@ -168,9 +183,11 @@ int region_verify(const struct region *region, char **why)
 			strerror(errno));
 	if ((size_t)huge != want)
 		return why_set(why, EAGAIN,
-			       "%lld KiB of the region are transparent huge "
-			       "pages, wanted %zu KiB",
-			       huge / 1024, want / 1024);
+			       "%lld KiB of the region are %s pages, wanted "
+			       "%zu KiB",
+			       huge / 1024,
+			       hugetlb ? "hugetlb" : "transparent huge",
+			       want / 1024);
 	for (i = 0; i < region->targets; i++)
 		if (verify_present(target_at(region, i), target, why) < 0)
 			return -1;
@@ -211,6 +228,41 @@ static int make_neighbours(const struct region *region, uint64_t seed)
 	return 0;
 }
 
+/* Huge pages of the pool that nobody has or was promised; 0 without a pool. */
+static size_t free_hugetlb(void)
+{
+	char *free_text = sysfile_read("", HUGETLB "free_hugepages");
+	char *promised_text = sysfile_read("", HUGETLB "resv_hugepages");
+	double pages = text_integer(free_text) - text_integer(promised_text);
+
+	free(free_text);
+	free(promised_text);
+	return pages > 0 ? (size_t)pages : 0;
+}
+
+/*
+ * Replace target, working set and a margin on both sides by one mapping of
+ * hugetlb pages. The kernel promises all of them now, margins too, so that
+ * touching one cannot fail.
+ */
+static int map_hugetlb(struct region *region, char **why)
+{
+	char *from = region->target - REGION_HUGE;
+	size_t set = region->set_pages * region->page;
+	size_t len = (size_t)(region->set + set + REGION_HUGE - from);
+
+	if (mmap(from, len, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_HUGETLB |
+			 MAP_HUGE_2MB,
+		 -1, 0) != MAP_FAILED)
+		return 0;
+	return why_set(why, EAGAIN,
+		       "%zu hugetlb pages of 2 MiB needed, %zu free (as root: "
+		       "sysctl vm.nr_hugepages=%zu): %s",
+		       len / REGION_HUGE, free_hugetlb(), len / REGION_HUGE,
+		       strerror(errno));
+}
+
 /* Address and size of the mapping with its margins. */
 static int map(struct region *region, uint64_t seed, char **why)
 {
@@ -223,7 +275,7 @@ static int map(struct region *region, uint64_t seed, char **why)
 	/* A margin at both ends, and up to one to align. */
 	region->map_len = target + set + 3 * REGION_HUGE;
 	region->around_len = region->map_len + 2 * beside;
-	if (used + set > available_bytes())
+	if (region->kind != REGION_HUGETLB && used + set > available_bytes())
 		return why_set(why, EAGAIN,
 			       "%zu MiB of memory needed, %zu MiB available",
 			       (used + set) / MIB, available_bytes() / MIB);
@@ -243,25 +295,37 @@ static int map(struct region *region, uint64_t seed, char **why)
 	start = round_up((uintptr_t)region->map, REGION_HUGE) + REGION_HUGE;
 	region->target = (char *)start;
 	region->set = region->target + target;
-	return 0;
+	return region->kind == REGION_HUGETLB ? map_hugetlb(region, why) : 0;
+}
+
+/* Have pages of the kind of the region and no others. 0 or -1. */
+static int advise(const struct region *region, char *from, size_t len)
+{
+	if (region->kind == REGION_HUGETLB)
+		return 0;
+	if (region->kind == REGION_THP)
+		return madvise(from, len, MADV_HUGEPAGE);
+	/* EINVAL: a kernel without transparent huge pages. */
+	return madvise(from, len, MADV_NOHUGEPAGE) < 0 && errno != EINVAL ? -1 :
+									    0;
 }
 
 int region_open(struct region *region, size_t target_pages, size_t set_pages,
-		bool huge, uint64_t seed, char **why)
+		enum region_kind kind, uint64_t seed, char **why)
 {
-	return region_open_targets(region, 1, target_pages, set_pages, huge,
+	return region_open_targets(region, 1, target_pages, set_pages, kind,
 				   seed, why);
 }
 
 int region_open_targets(struct region *region, size_t targets,
-			size_t target_pages, size_t set_pages, bool huge,
-			uint64_t seed, char **why)
+			size_t target_pages, size_t set_pages,
+			enum region_kind kind, uint64_t seed, char **why)
 {
-	int advice = huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE;
 	int error;
 
 	*region = (struct region){
-		.page = huge ? REGION_HUGE : REGION_PAGE,
+		.kind = kind,
+		.page = kind ? REGION_HUGE : REGION_PAGE,
 		.target_pages = target_pages,
 		.targets = targets,
 		.set_pages = set_pages,
@@ -272,11 +336,9 @@ int region_open_targets(struct region *region, size_t targets,
 		REGION_HUGE;
 	if (map(region, seed, why) < 0)
 		goto fail;
-	/* EINVAL: a kernel without transparent huge pages. */
-	if (madvise(region->map, region->map_len, advice) < 0 &&
-	    (huge || errno != EINVAL)) {
+	if (advise(region, region->map, region->map_len) < 0) {
 		why_set(why, EAGAIN, "madvise(%s): %s",
-			huge ? "MADV_HUGEPAGE" : "MADV_NOHUGEPAGE",
+			kind ? "MADV_HUGEPAGE" : "MADV_NOHUGEPAGE",
 			strerror(errno));
 		goto fail;
 	}
@@ -320,16 +382,16 @@ int region_isolate(struct region *region)
 int region_refill(const struct region *region)
 {
 	size_t len = target_len(region);
-	int advice = region->page == REGION_HUGE ? MADV_HUGEPAGE :
-						   MADV_NOHUGEPAGE;
+	/* Transparent huge pages are not promised, hugetlb pages are. */
+	int flags = region->kind == REGION_HUGETLB ?
+			    MAP_HUGETLB | MAP_HUGE_2MB :
+			    MAP_NORESERVE;
 
 	if (mmap(region->target, len, PROT_READ | PROT_WRITE,
-		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
-			 MAP_FIXED_NOREPLACE,
-		 -1, 0) == MAP_FAILED)
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | flags, -1,
+		 0) == MAP_FAILED)
 		return -1;
-	/* As in region_open: without THP there is nothing to advise. */
-	if (madvise(region->target, len, advice) < 0 && errno != EINVAL)
+	if (advise(region, region->target, len) < 0)
 		return -1;
 	region_dirty(region);
 	return 0;

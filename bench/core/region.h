@@ -27,7 +27,17 @@
 #define REGION_PAGE ((size_t)4096)
 #define REGION_HUGE ((size_t)2 << 20)
 
+enum region_kind {
+	REGION_SMALL,	/* pages of 4 KiB, no others */
+	REGION_THP,	/* transparent huge pages of 2 MiB, no others */
+	REGION_HUGETLB, /* pages of 2 MiB that were set aside for that */
+};
+
+/* "thp", "hugetlb"; NULL for small pages. */
+extern const char *const region_kind_name[];
+
 struct region {
+	enum region_kind kind;
 	size_t page; /* bytes: REGION_PAGE or REGION_HUGE */
 	char *map;
 	size_t map_len;
@@ -46,18 +56,18 @@ struct region {
 
 /*
  * Map, populate and verify the region: every page of target and working set is
- * present, and of the size asked for (no THP, or with huge only THP). On
+ * present, and of the kind asked for. On
  * failure returns -1 and *why is a malloc'ed sentence; errno EAGAIN marks what
  * this machine cannot give (memory, huge pages). The seed draws the
  * neighbours.
  */
 int region_open(struct region *region, size_t target_pages, size_t set_pages,
-		bool huge, uint64_t seed, char **why);
+		enum region_kind kind, uint64_t seed, char **why);
 
 /* The same with so many targets of target_pages each, at least one. */
 int region_open_targets(struct region *region, size_t targets,
-			size_t target_pages, size_t set_pages, bool huge,
-			uint64_t seed, char **why);
+			size_t target_pages, size_t set_pages,
+			enum region_kind kind, uint64_t seed, char **why);
 
 /*
  * The region as one that has only target number i, for operations. It is part
