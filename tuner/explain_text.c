@@ -186,8 +186,23 @@ static const json_t *find(const json_t *list, double w, const char *pattern)
 }
 
 /* "71 (67-75)*", "<1", "n/a" in 20 columns. */
+#define CELL 18 /* columns, a blank in front included */
+
+/* "7.3", "71", "1e+09": pages in a few characters, however many. */
+static const char *write_pages(double pages, char text[16])
+{
+	if (pages < 1e6)
+		snprintf(text, 16, "%.*f", pages < 10, pages);
+	else
+		snprintf(text, 16, "%.0e", pages);
+	return text;
+}
+
 static void print_pages(FILE *to, const json_t *entry)
 {
+	const char *mark =
+		json_is_true(json_object_get(entry, "extrapolated")) ? "*" : "";
+	char at[16], from[16], up_to[16];
 	double pages = member_number(entry, "pages");
 	double lo = member_end(entry, 0), hi = member_end(entry, 1);
 	char text[64];
@@ -197,14 +212,17 @@ static void print_pages(FILE *to, const json_t *entry)
 	else if (hi < 1)
 		snprintf(text, sizeof(text), "<1");
 	else if (pages < 1)
-		snprintf(text, sizeof(text), "<1 (<1-%.*f)", hi < 10, hi);
+		snprintf(text, sizeof(text), "<1 (<1-%s)",
+			 write_pages(hi, up_to));
 	else
-		snprintf(text, sizeof(text), "%.*f (%.*f-%.*f)%s", pages < 10,
-			 pages, lo < 10, fmax(lo, 0), hi < 10, hi,
-			 json_is_true(json_object_get(entry, "extrapolated")) ?
-				 "*" :
-				 "");
-	fprintf(to, "%18s", text);
+		snprintf(text, sizeof(text), "%s (%s-%s)%s",
+			 write_pages(pages, at), write_pages(fmax(lo, 0), from),
+			 write_pages(hi, up_to), mark);
+	/* The interval goes before a column does. */
+	if (strlen(text) >= CELL)
+		snprintf(text, sizeof(text), "%s%s", write_pages(pages, at),
+			 mark);
+	fprintf(to, "%*s", CELL, text);
 }
 
 static void print_break_even(const json_t *report, FILE *to)
