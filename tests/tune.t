@@ -67,6 +67,17 @@ ok 'derived again' "$tune" --from out.json --format json -o again.json
 	choice.bootstrap_agreement break_even.7.pages >second
 ok 'and the same' cmp first second
 
+# ... with the seed that it was derived with, unless told another.
+"$tune" --from out.json --seed 7 --format json -o seven.json
+"$tune" --from seven.json --format json -o seven-again.json
+"$tune" --from seven.json --seed 1 --format json -o one.json
+is "$("$query" seven-again.json options.seed)" 7 'the seed is that of the report'
+paths='choice.ci95.0 choice.bootstrap_agreement choice.factor'
+# shellcheck disable=SC2086 # words
+is "$("$query" seven-again.json $paths)" "$("$query" seven.json $paths)" \
+	'... and so is what is derived'
+is "$("$query" one.json options.seed)" 1 '... unless another is given'
+
 # INVLPG that empties the TLB and is no cheaper than a full flush.
 ok 'single-page flushes that cost all' derive empties=1 c_i=100 c_f=30 a=1200
 is "$(get fit.page_flush_empties_tlb)" true 'are recognised'

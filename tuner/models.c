@@ -262,7 +262,9 @@ static json_t *measure(struct run *run)
 /* Derive everything again from what report, called name, has measured. */
 static void derive_again(struct run *run, json_t *report, const char *name)
 {
-	const struct question question = { .seed = run->common.seed };
+	const struct question question = {
+		.seed = saved_seed(report, &run->common),
+	};
 	struct findings findings;
 	struct record record;
 	char *why = NULL;

@@ -49,3 +49,13 @@ int saved_record(const json_t *report, const char *name, struct record *record,
 	}
 	return 0;
 }
+
+uint64_t saved_seed(const json_t *report, const struct options_common *options)
+{
+	const json_t *seed =
+		json_object_get(json_object_get(report, "options"), "seed");
+
+	if (options->seeded || !json_is_integer(seed))
+		return options->seed;
+	return (uint64_t)json_integer_value(seed);
+}

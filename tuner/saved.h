@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 
+#include "options.h"
 #include "record.h"
 
 /*
@@ -22,5 +23,11 @@ json_t *saved_read(const char *file, const char *expected, char **why);
  */
 int saved_record(const json_t *report, const char *name, struct record *record,
 		 char **why);
+
+/*
+ * The seed to derive from report with: that of --seed, else the one that the
+ * report was derived with, so that it comes out the same again.
+ */
+uint64_t saved_seed(const json_t *report, const struct options_common *options);
 
 #endif

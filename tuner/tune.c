@@ -44,7 +44,7 @@ static int finish(const struct tune_options *options,
 		  const struct record *record)
 {
 	const struct question question = {
-		.seed = options->common.seed,
+		.seed = saved_seed(report, &options->common),
 		.objective = options->objective,
 		.entries = options->entries,
 	};
@@ -63,6 +63,8 @@ static int finish(const struct tune_options *options,
 			      "could be derived");
 		error(STATUS_FAILED, errno, "derive");
 	}
+	json_object_set_new(json_object_get(report, "options"), "seed",
+			    json_integer((json_int_t)question.seed));
 	if (explain_json(report, record, &findings) < 0)
 		error(STATUS_FAILED, ENOMEM, "report");
 	if (options->write_sysctl)

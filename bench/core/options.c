@@ -157,6 +157,7 @@ static error_t parse_common(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_SEED:
 		options->seed = options_integer("--seed", arg, 0, UINT64_MAX);
+		options->seeded = true;
 		return 0;
 	case KEY_QUICK:
 		options->quick = true;

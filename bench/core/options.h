@@ -35,6 +35,7 @@ struct options_common {
 	enum format format;
 	const char *output; /* -o FILE, or NULL for stdout */
 	uint64_t seed;
+	bool seeded; /* --seed was given */
 	bool quick;
 };
 
