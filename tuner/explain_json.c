@@ -142,6 +142,27 @@ static json_t *gain_json(const struct estimate *gain)
 	return json;
 }
 
+/* What every factor would do: the choice can be seen among them. */
+static json_t *by_factor_json(const struct findings *findings)
+{
+	json_t *list = json_array();
+	int factor;
+
+	for (factor = COST_FACTOR_MIN; factor <= COST_FACTOR_MAX; factor++) {
+		unsigned int pages = cost_ceiling(factor, findings->entries);
+		struct regret regret =
+			choice_regret(&findings->model, &findings->grid, pages);
+
+		json_array_append_new(
+			list, json_pack("{s:i, s:I, s:o, s:o, s:o}", "factor",
+					factor, "pages", (json_int_t)pages,
+					"worst", report_number(regret.worst),
+					"mean", report_number(regret.mean),
+					"total", report_number(regret.total)));
+	}
+	return list;
+}
+
 static json_t *choice_json(const struct findings *findings)
 {
 	const struct choice *choice = &findings->choice;
@@ -151,7 +172,7 @@ static json_t *choice_json(const struct findings *findings)
 				 findings->reason);
 	return json_pack(
 		"{s:i, s:I, s:[f, f], s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, "
-		"s:o, s:o, s:f, s:I}",
+		"s:o, s:o, s:f, s:I, s:o}",
 		"factor", choice->factor, "pages", (json_int_t)choice->pages,
 		"ci95", findings->pages_lo, findings->pages_hi, "objective",
 		objective_name[findings->grid.objective], "entries",
@@ -167,7 +188,8 @@ static json_t *choice_json(const struct findings *findings)
 		gain_json(&findings->gain), "gain_best_pages",
 		gain_json(&findings->gain_pages), "gain_threshold",
 		CHOICE_GAIN_MIN, "measured_pages",
-		(json_int_t)findings->measured);
+		(json_int_t)findings->measured, "regret_by_factor",
+		by_factor_json(findings));
 }
 
 static json_t *verify_json(const struct findings *findings)

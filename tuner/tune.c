@@ -18,6 +18,8 @@
 #include "interrupt.h"
 #include "knobjson.h"
 #include "output.h"
+#include "page.h"
+#include "plot.h"
 #include "report.h"
 #include "run.h"
 #include "saved.h"
@@ -36,6 +38,32 @@ static int write_choice(const struct tune_options *options,
 
 	json_decref(now);
 	return status;
+}
+
+/* The page and the picture that are asked for beside the report. */
+static int draw(const struct tune_options *options, const json_t *report)
+{
+	int status = STATUS_OK;
+	char *why = NULL;
+
+	if (options->report && page_write(report, options->report) < 0)
+		status = STATUS_FAILED;
+	if (!options->plot ||
+	    plot_write(report, PLOT_COST, options->plot, &why) == 0)
+		return status;
+	if (why)
+		error(0, 0, "cannot write '%s': %s", options->plot, why);
+	free(why);
+	return STATUS_FAILED;
+}
+
+/* Before anything is measured: could the files be written? */
+static void check_outputs(const struct tune_options *options)
+{
+	if (output_check(options->common.output) < 0 ||
+	    output_check(options->report) < 0 ||
+	    output_check(options->plot) < 0)
+		exit(STATUS_USAGE);
 }
 
 /* Derive, add the findings to report, write it; the exit status. */
@@ -71,6 +99,8 @@ static int finish(const struct tune_options *options,
 		status = write_choice(options, session, report);
 	if (report_write(report, &options->common, explain_text) < 0)
 		status = STATUS_FAILED;
+	if (draw(options, report) != STATUS_OK)
+		status = STATUS_FAILED;
 	for (i = 0; options->verify && i < findings.n_check; i++)
 		if (!(findings.check[i].error <= CHECK_LIMIT))
 			status = STATUS_FAILED;
@@ -92,8 +122,7 @@ static int derive_from(const struct tune_options *options,
 	report = saved_read(file, "a JSON report of tune", &why);
 	if (!report || saved_record(report, file, &record, &why) < 0)
 		options_refuse("%s", why_text(why));
-	if (output_check(options->common.output) < 0)
-		exit(STATUS_USAGE);
+	check_outputs(options);
 	json_object_set_new(report, "derived_from", json_string(file));
 	status = finish(options, session, report, &record);
 	record_free(&record);
@@ -108,8 +137,7 @@ static int measure_and_derive(const struct tune_options *options,
 	json_t *report;
 	int status;
 
-	if (output_check(options->common.output) < 0)
-		exit(STATUS_USAGE);
+	check_outputs(options);
 	report = run_measure(options, session, &record);
 	status = finish(options, session, report, &record);
 	json_decref(report);
@@ -134,8 +162,7 @@ static int without_measuring(const struct tune_options *options,
 
 	if (!report)
 		error(STATUS_FAILED, ENOMEM, "report");
-	if (output_check(options->common.output) < 0)
-		exit(STATUS_USAGE);
+	check_outputs(options);
 	if (options->action == ACTION_UNDO) {
 		status = apply_undo(session, &options->apply, report);
 	} else if (options->action == ACTION_APPLY) {

@@ -23,6 +23,8 @@ enum {
 	KEY_APPLY,
 	KEY_FORCE,
 	KEY_ENTRIES,
+	KEY_REPORT,
+	KEY_PLOT,
 };
 
 static const char *const action_name[] = {
@@ -77,9 +79,10 @@ static void check(const struct tune_options *options)
 				       "--write-sysctl, --undo or --apply");
 		return;
 	}
-	if (options->from || options->write_sysctl || options->verify)
-		options_refuse("%s: expected it without --from, --verify and "
-			       "--write-sysctl",
+	if (options->from || options->write_sysctl || options->verify ||
+	    options->report || options->plot)
+		options_refuse("%s: expected it without --from, --verify, "
+			       "--report, --plot and --write-sysctl",
 			       action_name[options->action]);
 	if (options->action == ACTION_KNOB &&
 	    (options->apply.dry_run || options->apply.force))
@@ -106,6 +109,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_KNOB:
 		set_action(options, ACTION_KNOB);
+		return 0;
+	case KEY_REPORT:
+		options->report = arg;
+		return 0;
+	case KEY_PLOT:
+		options->plot = arg;
 		return 0;
 	case KEY_WRITE:
 		options->write_sysctl = true;
@@ -152,6 +161,10 @@ static const struct argp_option tune_options[] = {
 	  "default), latency (the mean regret of a call) or throughput (the "
 	  "total time)",
 	  1 },
+	{ "report", KEY_REPORT, "FILE.html", 0,
+	  "write a page with pictures and tables as well, for a browser", 1 },
+	{ "plot", KEY_PLOT, "FILE.svg", 0,
+	  "write the picture of cost against pages as well; needs gnuplot", 1 },
 	{ "knob", KEY_KNOB, NULL, 0,
 	  "show which knob this kernel has and its value, restore what a tune "
 	  "that was killed has left moved, measure nothing",

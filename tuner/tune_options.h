@@ -29,6 +29,7 @@ struct tune_options {
 	bool write_sysctl;
 	struct apply_options apply; /* --dry-run, --force */
 	unsigned int entries;	    /* --tlb-entries; 0: what is measured */
+	const char *report, *plot;  /* --report, --plot, or NULL */
 	const char *root;	    /* --root, "" for the machine itself */
 };
 
