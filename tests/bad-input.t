@@ -25,6 +25,11 @@ bad 2 '-n: .*integer from 1' "$mprotect" -n 0
 bad 2 '-n: .*integer' "$mprotect" -n 8pages
 bad 2 '-p: .*integer' "$mprotect" -p -4
 bad 2 '-l: .*integer' "$mprotect" -l 0
+bad 2 '--initiators: .*from 1' "$mprotect" --initiators 0
+bad 2 '--initiators: .*to 1024' "$mprotect" --initiators 1025
+bad 2 '--mode: .*processes' "$mprotect" --initiators 2 --mode fibers
+bad 2 '--mode: .*--initiators' "$mprotect" --mode processes
+bad 2 '-t: .*--mode processes' "$mprotect" --initiators 2 --mode processes -t 1
 bad 2 '-t: .*from 1' "$shootdown" -t 0
 bad 2 '-t: .*integer' "$shootdown" -t 1,x
 bad 2 '-t: 65536 threads need' "$shootdown" -t 1,65536

@@ -344,6 +344,9 @@ static void test_reports(const json_t *schema)
 	report(schema, "stale",
 	       "\"$top_builddir/stale\" --random 1 --format json");
 	report(schema, "mprotect",
+	       "\"$top_builddir/mprotect\" -l 9 --initiators 2 --mode both "
+	       "--format json");
+	report(schema, "mprotect",
 	       "\"$top_builddir/munmap\" -l 9 -t 1 --format json");
 	report(schema, "mprotect",
 	       "\"$top_builddir/madvise\" -l 9 --advice free --format json");

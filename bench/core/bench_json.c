@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <error.h>
+#include <string.h>
 
 #include "bench_report.h"
 #include "report.h"
@@ -17,23 +18,26 @@ json_t *bench_options_json(const struct bench_settings *settings)
 		json_array_append_new(
 			threads, json_integer((json_int_t)work->threads[i]));
 	return json_pack(
-		"{s:s, s:o, s:I, s:I, s:I, s:b, s:s, s:o, s:s?, s:I, s:b}",
+		"{s:s, s:o, s:I, s:I, s:I, s:b, s:s, s:o, s:I, s:s, s:s?, s:I, "
+		"s:b}",
 		"operation", settings->bench->operation, "threads", threads,
 		"pages", (json_int_t)work->pages, "access",
 		(json_int_t)work->access_pages, "loops",
 		(json_int_t)work->loops, "write", work->write, "pattern",
 		pattern_name[work->pattern], "huge",
-		options_huge_json(work->huge), "cpus", settings->common.cpus,
-		"seed", (json_int_t)settings->common.seed, "quick",
+		options_huge_json(work->huge), "initiators",
+		(json_int_t)work->initiators, "mode", mode_name[work->mode],
+		"cpus", settings->common.cpus, "seed",
+		(json_int_t)settings->common.seed, "quick",
 		settings->common.quick);
 }
 
 /* The keys of a result: which row, who was measured, what, beside what. */
 struct label {
 	size_t row;
-	const char *side;   /* caller, bystanders */
-	const char *what;   /* call, page, access */
-	const char *window; /* alone, busy, stopped, quiet */
+	const char *side;   /* caller, bystanders, initiators: the others */
+	const char *what;   /* call, page, access, rate */
+	const char *window; /* alone, busy, quiet, apart, (apart) stopped */
 };
 
 /* Append the summary of samples, each divided by per, to results. */
@@ -53,7 +57,10 @@ static void add_result(json_t *results, const struct row *row,
 			   (json_int_t)row->threads, "oversubscribed",
 			   row->oversubscribed, "side", label->side, "what",
 			   label->what, "window", label->window);
-	json_object_update_new(result, report_summary(&summary, "ns"));
+	json_object_update_new(
+		result,
+		report_summary(&summary,
+			       strcmp(label->what, "rate") ? "ns" : "1/s"));
 	json_array_append_new(results, result);
 }
 
@@ -70,6 +77,30 @@ static void add_window(json_t *results, size_t index, const struct row *row,
 	add_result(results, row, &label, &window->access, 1);
 }
 
+/* What others did that operated at the same time, and all of them together. */
+static void add_initiators(json_t *results, size_t index, const struct row *row)
+{
+	const struct {
+		const char *window;
+		const struct samples *others, *rate;
+	} all[] = {
+		{ "alone", NULL, &row->rate_alone },
+		{ "busy", &row->others_busy, &row->rate_busy },
+		{ "apart", &row->others_apart, &row->rate_apart },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		struct label label = { index, "initiators", "call",
+				       all[i].window };
+
+		if (all[i].others)
+			add_result(results, row, &label, all[i].others, 1);
+		label.what = "rate";
+		add_result(results, row, &label, all[i].rate, 1);
+	}
+}
+
 void bench_add_row(json_t *results, size_t index, const struct row *row,
 		   const struct options_work *work)
 {
@@ -79,6 +110,10 @@ void bench_add_row(json_t *results, size_t index, const struct row *row,
 	add_window(results, index, row, &row->alone, "alone", pages);
 	add_window(results, index, row, &row->busy, "busy", pages);
 	add_window(results, index, row, &row->stopped, "stopped", pages);
+	add_window(results, index, row, &row->apart, "apart", pages);
+	add_window(results, index, row, &row->apart_stopped, "apart stopped",
+		   pages);
+	add_initiators(results, index, row);
 	add_result(results, row, &label, &row->busy_bystander, 1);
 	label.window = "quiet";
 	add_result(results, row, &label, &row->quiet_bystander, 1);

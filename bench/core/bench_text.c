@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <config.h>
 
+#include <math.h>
 #include <string.h>
 
 #include "bench_report.h"
@@ -94,20 +95,85 @@ static double count(const json_t *result)
 
 /* The calls that the gate kept out of the row: how many, and their cost. */
 static void print_stopped(FILE *to, const json_t *results, size_t row,
-			  size_t threads)
+			  size_t threads, const char *busy, const char *stopped)
 {
-	const json_t *ran = find(results, row, "caller", "call", "busy");
-	const json_t *stopped = find(results, row, "caller", "call", "stopped");
+	const json_t *ran = find(results, row, "caller", "call", busy);
+	const json_t *rest = find(results, row, "caller", "call", stopped);
 
-	if (!stopped)
+	if (!rest)
 		return;
 	fprintf(to,
-		"\n%zu beside: in %.1f %% of the calls, not in the table, "
-		"a thread was stopped (preempted,\nor its CPU was halted)"
-		" just before or after; their median is",
-		threads, 100 * count(stopped) / (count(stopped) + count(ran)));
-	print_median(to, 1, 1, stopped);
+		"\n%zu beside, %s: in %.1f %% of the calls, not in the table, "
+		"one was\nstopped (preempted, or its CPU halted) just before "
+		"or after; their median is",
+		threads, busy, 100 * count(rest) / (count(rest) + count(ran)));
+	print_median(to, 1, 1, rest);
 	fputs(" ns.\n", to);
+}
+
+/* One line of the initiators: the calls and the rate of a window. */
+static void print_initiators_line(FILE *to, const json_t *results, size_t row,
+				  const char *title, const char *window)
+{
+	const json_t *call = find(results, row, "caller", "call", window);
+
+	if (!call)
+		return;
+	fprintf(to, "  %-24s", title);
+	print_median(to, 10, 1, call);
+	print_spread(to, 6, call);
+	print_p90(to, 8, call);
+	print_median(to, 12, 0,
+		     find(results, row, "initiators", "rate", window));
+	fputc('\n', to);
+}
+
+static double half_width(const json_t *result)
+{
+	const json_t *ci95 = json_object_get(result, "ci95");
+
+	if (!json_is_array(ci95))
+		return NAN;
+	return (json_number_value(json_array_get(ci95, 1)) -
+		json_number_value(json_array_get(ci95, 0))) /
+	       2;
+}
+
+/* Among threads a call takes so much longer than among processes. */
+static void print_sharing(FILE *to, const json_t *results, size_t row)
+{
+	const json_t *busy = find(results, row, "caller", "call", "busy");
+	const json_t *apart = find(results, row, "caller", "call", "apart");
+	double half;
+
+	if (!busy || !apart)
+		return;
+	fprintf(to,
+		"  One mm for all, its locks and its interrupts, cost %.1f \u00b1",
+		json_number_value(json_object_get(busy, "median")) -
+			json_number_value(json_object_get(apart, "median")));
+	half = hypot(half_width(busy), half_width(apart));
+	if (isfinite(half))
+		fprintf(to, " %.1f ns a call.\n", half);
+	else
+		fputs(" n/a ns a call.\n", to);
+}
+
+static void print_initiators(FILE *to, const json_t *results, size_t row,
+			     json_int_t initiators)
+{
+	if (initiators < 2)
+		return;
+	fprintf(to,
+		"\n%3" JSON_INTEGER_FORMAT " initiators at a time  "
+		"caller's ns/call   \u00b1 %%      p90  calls/s of all\n",
+		initiators);
+	print_initiators_line(to, results, row, "one, the others parked",
+			      "alone");
+	print_initiators_line(to, results, row, "threads of one process",
+			      "busy");
+	print_initiators_line(to, results, row, "processes", "apart");
+	print_sharing(to, results, row);
 }
 
 void bench_print_text(const json_t *report, FILE *to)
@@ -115,6 +181,8 @@ void bench_print_text(const json_t *report, FILE *to)
 	const json_t *results = json_object_get(report, "results");
 	const json_t *options = json_object_get(report, "options");
 	const json_t *threads = json_object_get(options, "threads");
+	json_int_t initiators =
+		json_integer_value(json_object_get(options, "initiators"));
 	bool oversubscribed = false;
 	json_t *value;
 	size_t i;
@@ -143,8 +211,14 @@ void bench_print_text(const json_t *report, FILE *to)
 		if (json_is_true(json_object_get(value, "oversubscribed")))
 			oversubscribed = true;
 	json_array_foreach(threads, i, value)
-		print_stopped(to, results, i,
-			      (size_t)json_integer_value(value));
+		print_initiators(to, results, i, initiators);
+	json_array_foreach(threads, i, value) {
+		size_t beside =
+			(size_t)(json_integer_value(value) + initiators - 1);
+
+		print_stopped(to, results, i, beside, "busy", "stopped");
+		print_stopped(to, results, i, beside, "apart", "apart stopped");
+	}
 	fputs("\nMedians; \u00b1 is the 95 % interval of the median over time "
 	      "blocks. Calls beside\nthreads that have a CPU each count if every "
 	      "one of these was seen to run just\nbefore and just after. "

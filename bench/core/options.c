@@ -271,6 +271,7 @@ static error_t parse_work(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = options;
+		state->child_inputs[1] = options;
 		return 0;
 	case KEY_PATTERN:
 		pattern = pattern_parse(arg);
@@ -299,6 +300,7 @@ static const struct argp_option work_options[] = {
 
 static const struct argp_child work_children[] = {
 	{ &options_load_argp, 0, NULL, 1 },
+	{ &options_initiators_argp, 0, NULL, 1 },
 	{ 0 },
 };
 
@@ -316,6 +318,7 @@ int options_work_init(struct options_work *options)
 		.pages = 8,
 		.access_pages = 512,
 		.pattern = PATTERN_RANDOM,
+		.initiators = 1,
 	};
 	return options->threads ? 0 : -1;
 }

@@ -39,6 +39,13 @@ struct options_common {
 	bool quick;
 };
 
+/* How --initiators share memory. */
+enum mode {
+	MODE_THREADS,	/* one mm */
+	MODE_PROCESSES, /* none */
+	MODE_BOTH,	/* in turn */
+};
+
 struct options_work {
 	size_t *threads; /* [rows] bystanders per row of the table */
 	size_t rows;
@@ -48,13 +55,17 @@ struct options_work {
 	bool write;
 	enum pattern pattern;
 	enum region_kind huge;
+	size_t initiators; /* that operate at a time, the caller included */
+	enum mode mode;
+	bool mode_given;
 	bool load_given; /* one of options_load_argp was */
 };
 
-extern const struct argp options_common_argp; /* input: options_common */
-extern const struct argp options_output_argp; /* input: options_common */
-extern const struct argp options_work_argp;   /* input: options_work */
-extern const struct argp options_load_argp;   /* input: options_work */
+extern const struct argp options_common_argp;	  /* input: options_common */
+extern const struct argp options_output_argp;	  /* input: options_common */
+extern const struct argp options_work_argp;	  /* input: options_work */
+extern const struct argp options_load_argp;	  /* input: options_work */
+extern const struct argp options_initiators_argp; /* a part of work */
 
 void options_common_init(struct options_common *options);
 
@@ -62,8 +73,9 @@ void options_common_init(struct options_common *options);
 int options_work_init(struct options_work *options);
 void options_work_free(struct options_work *options);
 
-/* The names of the formats and patterns, in JSON and in messages. */
+/* The names of formats and modes, in JSON and in messages. */
 extern const char *const format_name[];
+extern const char *const mode_name[];
 
 /*
  * Parse the whole of text as a decimal integer (no sign, no blanks) between min

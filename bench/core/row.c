@@ -24,10 +24,11 @@ static int end_block(struct measurement *m)
 {
 	struct row *row = m->row;
 	struct samples *const all[] = {
-		&row->alone.op,	      &row->alone.access,
-		&row->busy.op,	      &row->busy.access,
-		&row->stopped.op,     &row->stopped.access,
-		&row->busy_bystander, &row->quiet_bystander,
+		&row->alone.op,	       &row->alone.access, &row->busy.op,
+		&row->busy.access,     &row->stopped.op,   &row->stopped.access,
+		&row->apart.op,	       &row->apart.access, &row->busy_bystander,
+		&row->quiet_bystander, &row->others_busy,  &row->others_apart,
+		&row->rate_alone,      &row->rate_busy,	   &row->rate_apart,
 	};
 	size_t i;
 
@@ -37,16 +38,34 @@ static int end_block(struct measurement *m)
 	return 0;
 }
 
+/* The windows that there are here. Returns how many. */
+static size_t choose_windows(const struct measurement *m,
+			     uint32_t window[WINDOWS])
+{
+	size_t n = 0;
+
+	window[n++] = WINDOW_ALONE;
+	if (m->threads || m->row->threads)
+		window[n++] = WINDOW_BUSY;
+	if (m->row->threads)
+		window[n++] = WINDOW_QUIET;
+	if (m->processes)
+		window[n++] = WINDOW_APART;
+	return n;
+}
+
 /*
  * All windows in random order, in memory of their own, which must have stayed
  * what it was, or the numbers mean nothing.
  */
 static int measure_block(struct measurement *m, size_t loops, uint64_t seed)
 {
-	uint32_t order[WINDOWS] = { WINDOW_ALONE, WINDOW_BUSY, WINDOW_QUIET };
-	size_t n = m->row->threads ? WINDOWS : 1;
+	uint32_t order[WINDOWS];
+	size_t n = choose_windows(m, order);
 	size_t i;
 	int status;
+
+	m->seed = seed;
 
 	if (bench_map(m->bench, m->run, 1, seed, &m->why) < 0)
 		return -1;
@@ -65,8 +84,9 @@ static int measure_block(struct measurement *m, size_t loops, uint64_t seed)
 /* The interval of the operation is within TIGHT of its median. */
 static bool is_tight(const struct row *row)
 {
-	const struct samples *op = row->threads ? &row->busy.op :
-						  &row->alone.op;
+	const struct samples *op = row->apart.op.n ? &row->apart.op :
+				   row->busy.op.n  ? &row->busy.op :
+						     &row->alone.op;
 	struct summary summary;
 
 	if (samples_summarise(op, 1, &summary) < 0)
@@ -102,15 +122,41 @@ static int measure_blocks(struct measurement *m, bool quick, uint64_t seed)
 	return 1;
 }
 
+/* Processes first: they are forked. 0 or -1. */
+static int open_others(struct measurement *m, const struct placement *placement)
+{
+	const struct options_work *work = m->run->work;
+	size_t others = work->initiators - 1;
+
+	if (others && work->mode != MODE_THREADS) {
+		m->processes = initiators_open(others, true, placement, 1,
+					       m->bench, m->run);
+		if (!m->processes)
+			return windows_fail(m, "processes");
+	}
+	if (others && work->mode != MODE_PROCESSES) {
+		m->threads = initiators_open(others, false, placement, 1,
+					     m->bench, m->run);
+		if (!m->threads)
+			return windows_fail(m, "initiators");
+	}
+	m->bystanders = bystanders_open(m->row->threads);
+	if (m->bystanders)
+		m->team = team_open(m->row->threads, placement,
+				    work->initiators, bystanders_work,
+				    m->bystanders);
+	return m->team ? 0 : windows_fail(m, "threads");
+}
+
 int row_measure(const struct bench *bench, struct bench_run *run,
 		const struct placement *placement, size_t threads, bool quick,
 		uint64_t seed, const volatile int *stop, struct row *row,
 		char **why)
 {
+	size_t working = run->work->initiators + threads;
 	struct measurement m = {
 		.bench = bench,
 		.run = run,
-		.bystanders = bystanders_open(threads),
 		.stop = stop,
 		.row = row,
 	};
@@ -118,17 +164,18 @@ int row_measure(const struct bench *bench, struct bench_run *run,
 
 	*row = (struct row){
 		.threads = threads,
-		.oversubscribed = threads + 1 > placement->n,
-		.gated = threads > 0 && threads + 1 <= placement->n,
+		.oversubscribed = working > placement->n,
+		.gated = working > 1 && working <= placement->n,
+		.initiators = run->work->initiators,
 	};
-	if (m.bystanders)
-		m.team = team_open(threads, placement, 1, bystanders_work,
-				   m.bystanders);
-	status = m.team ? measure_blocks(&m, quick, seed) :
-			  windows_fail(&m, "threads");
+	status = open_others(&m, placement);
+	if (status == 0)
+		status = measure_blocks(&m, quick, seed);
 	error = errno;
 	team_close(m.team);
 	bystanders_close(m.bystanders);
+	initiators_close(m.threads);
+	initiators_close(m.processes);
 	errno = error;
 	*why = m.why;
 	return status;
@@ -137,13 +184,19 @@ int row_measure(const struct bench *bench, struct bench_run *run,
 void row_free(struct row *row)
 {
 	struct row_window *const windows[] = { &row->alone, &row->busy,
-					       &row->stopped };
+					       &row->stopped, &row->apart,
+					       &row->apart_stopped };
+	struct samples *const others[] = {
+		&row->busy_bystander, &row->quiet_bystander, &row->others_busy,
+		&row->others_apart,   &row->rate_alone,	     &row->rate_busy,
+		&row->rate_apart,
+	};
 	size_t i;
 
 	for (i = 0; i < sizeof(windows) / sizeof(*windows); i++) {
 		samples_free(&windows[i]->op);
 		samples_free(&windows[i]->access);
 	}
-	samples_free(&row->busy_bystander);
-	samples_free(&row->quiet_bystander);
+	for (i = 0; i < sizeof(others) / sizeof(*others); i++)
+		samples_free(others[i]);
 }

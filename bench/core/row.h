@@ -20,12 +20,21 @@ struct row_window {
 struct row {
 	size_t threads;
 	bool oversubscribed; /* more threads than CPUs */
-	bool gated;	     /* there are threads, and each has a CPU */
+	bool gated;	     /* there are others, and each has a CPU */
 	struct row_window alone;
 	struct row_window busy;	       /* empty without threads */
 	struct row_window stopped;     /* what the gate kept out of busy */
 	struct samples busy_bystander; /* ns per access, one a block */
 	struct samples quiet_bystander;
+	/* with more than one initiator */
+	size_t initiators;
+	struct row_window apart; /* of the caller, beside processes */
+	struct row_window apart_stopped;
+	struct samples others_busy;  /* ns per operation of the others, */
+	struct samples others_apart; /* threads or processes */
+	struct samples rate_alone;   /* operations per second of all, one */
+	struct samples rate_busy;    /* a block */
+	struct samples rate_apart;
 };
 
 /*

@@ -225,9 +225,9 @@ struct team *team_open_processes(size_t n, const struct placement *placement,
 	return open_team(allocate(n, true), n, placement, first, work, context);
 }
 
-bool team_lost(const struct team *team)
+bool team_lost(struct team *team)
 {
-	return team->lost;
+	return !team_members_live(team);
 }
 
 static bool is_set(const volatile int *stop)

@@ -55,7 +55,7 @@ struct team *team_open_processes(size_t n, const struct placement *placement,
 				 size_t first, team_work work, void *context);
 
 /* A process of the team was killed: all are, and no window can be run. */
-bool team_lost(const struct team *team);
+bool team_lost(struct team *team);
 
 /*
  * Let all threads run and wait until each has finished a first round, so that

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "gate.h"
+#include "operate.h"
 #include "progress.h"
 #include "victims_window.h"
 
@@ -61,14 +62,10 @@ static uint64_t wait_until(const struct victims_session *s, uint64_t due)
 static int flush(struct victims_session *s, size_t i)
 {
 	struct bench_run one = *s->run;
-	uint64_t before, after;
 
 	one.region = region_target(&s->run->region, i);
-	before = clock_now(&one.clock);
-	if (s->plan->bench->op(&one) < 0)
-		return victims_fail(s, s->plan->bench->name);
-	after = clock_now(&one.clock);
-	s->call_ns = clock_ns(&one.clock, before, after);
+	if (operate_call(s->plan->bench, &one, &s->call_ns) < 0)
+		return victims_fail(s, s->plan->bench->operation);
 	return 0;
 }
 

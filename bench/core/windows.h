@@ -7,23 +7,33 @@
  * has stopped answers late. So the readings of the busy window are of two
  * classes. Those of the gate: each bystander was seen to go on just before the
  * call and just after it. The others are reported as stopped, not mixed in: a
- * median of both flips between two values with the share of either. With more
- * threads than CPUs they cannot all run, and there is no gate.
+ * median of both flips between two values with the share of either. The same
+ * goes for other initiators. With more threads than CPUs they cannot all run,
+ * and there is no gate.
  */
 #ifndef TLBTUNE_WINDOWS_H
 #define TLBTUNE_WINDOWS_H
 
 #include "bystanders.h"
+#include "initiators.h"
 #include "row.h"
 #include "team.h"
 
-enum window { WINDOW_ALONE, WINDOW_BUSY, WINDOW_QUIET, WINDOWS };
+enum window {
+	WINDOW_ALONE,
+	WINDOW_BUSY,
+	WINDOW_QUIET,
+	WINDOW_APART, /* beside initiators that are processes */
+	WINDOWS
+};
 
 struct measurement {
 	const struct bench *bench;
 	struct bench_run *run;
 	struct team *team;
 	struct bystanders *bystanders;
+	struct initiators *threads, *processes; /* other ones, or NULL */
+	uint64_t seed;				/* of the block */
 	const volatile int *stop;
 	struct row *row;
 	char *why;
