@@ -154,6 +154,7 @@ static const struct bench operation_pageout = {
 	.operation = "madvise(MADV_PAGEOUT)",
 	.value = "pageout",
 	.small_only = true,
+	.flushes = FLUSH_ALL,
 	.prepare = prepare_pageout,
 	.op = pageout,
 	.reset = dirty,

@@ -251,6 +251,12 @@ else
 fi
 bad 77 'VMAs: .*not permitted' "$deny" mprotect -- "$mprotect" -l 10
 bad 77 'VMAs: .*not permitted' "$deny" mprotect -- "$access" --quick
+if [ "$(id -u)" -eq 0 ]; then
+	bad 77 '--trace: cannot trace: .*' setpriv --reuid=65534 \
+		--clear-groups "$mprotect" --trace -l 10
+else
+	bad 77 '--trace: cannot trace: .*' "$mprotect" --trace -l 10
+fi
 bad 77 'MADV_COLD.*not permitted' "$deny" madvise-cold -- \
 	"$madvise" --advice cold -l 10
 bad 1 'munmap.*not permitted' "$deny" munmap-64k -- "$munmap" -n 16 -l 10

@@ -348,6 +348,10 @@ static void test_reports(const json_t *schema)
 	       "--format json");
 	report(schema, "mprotect",
 	       "\"$top_builddir/munmap\" -l 9 -t 1 --format json");
+	/* Without the right to trace there is nothing but the first. */
+	report(schema, "mprotect",
+	       "\"$top_builddir/munmap\" -l 9 -t 1 --trace --format json || "
+	       "\"$top_builddir/munmap\" -l 9 -t 1 --format json");
 	report(schema, "mprotect",
 	       "\"$top_builddir/madvise\" -l 9 --advice free --format json");
 	for (i = 0; i < sizeof(kernels) / sizeof(*kernels); i++) {

@@ -18,7 +18,7 @@
 
 /* argp ----------------------------------------------------------------- */
 
-enum { KEY_CHOICE = 0x300 };
+enum { KEY_CHOICE = 0x300, KEY_TRACE };
 
 /* Let settings->bench be the operation that its choice has for the argument. */
 static void choose(struct bench_settings *settings, const char *arg)
@@ -48,6 +48,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_CHOICE:
 		choose(settings, arg);
 		return 0;
+	case KEY_TRACE:
+		settings->trace = true;
+		return 0;
 	case ARGP_KEY_END:
 		if (settings->work.huge && settings->bench->small_only)
 			options_refuse("--huge: expected pages of 4 KiB for %s",
@@ -67,7 +70,14 @@ static void parse_options(int argc, char **argv,
 		{ 0 },
 	};
 	const struct bench *bench = settings->bench;
-	struct argp_option options[2] = { { 0 } };
+	struct argp_option options[] = {
+		{ "trace", KEY_TRACE, NULL, 0,
+		  "between the timed rounds, trace others, and show what the "
+		  "kernel flushed for them (needs root)",
+		  2 },
+		{ 0 },
+		{ 0 },
+	};
 	struct argp argp = {
 		.options = options,
 		.parser = parse,
@@ -76,11 +86,12 @@ static void parse_options(int argc, char **argv,
 	char *doc = NULL;
 
 	if (bench->choice)
-		options[0] = (struct argp_option){
+		options[1] = (struct argp_option){
 			.name = bench->choice->option,
 			.key = KEY_CHOICE,
 			.arg = bench->choice->arg,
 			.doc = bench->choice->doc,
+			.group = 2,
 		};
 	if (asprintf(&doc, "%s: %s.\v%s", bench->name, bench->summary,
 		     bench->doc ? bench->doc : "") < 0)
@@ -124,6 +135,17 @@ void bench_unmap(const struct bench *bench, struct bench_run *run)
 	region_close(&run->region);
 }
 
+static struct proof *open_proof(void)
+{
+	char *why;
+	struct proof *proof = proof_open(&why);
+
+	if (!proof)
+		error(STATUS_CANNOT_RUN, 0, "--trace: %s",
+		      why ? why : strerror(ENOMEM));
+	return proof;
+}
+
 static void show_progress(size_t row, const struct options_work *work)
 {
 	if (isatty(STDERR_FILENO))
@@ -139,7 +161,8 @@ static void end_progress(void)
 
 /* Measure all rows into results. Returns row_measure's last status. */
 static int measure(struct bench_run *run, const struct placement *placement,
-		   const struct bench_settings *settings, json_t *results)
+		   const struct bench_settings *settings, json_t *results,
+		   json_t *flushes)
 {
 	const struct options_work *work = &settings->work;
 	int status = 0;
@@ -159,6 +182,7 @@ static int measure(struct bench_run *run, const struct placement *placement,
 						STATUS_FAILED,
 			      0, "%s", why_text(why));
 		bench_add_row(results, i, &row, work);
+		bench_add_flushes(flushes, i, &row, run, settings->bench);
 		row_free(&row);
 	}
 	end_progress();
@@ -171,7 +195,7 @@ int bench_main(int argc, char **argv, const struct bench *bench)
 	struct placement placement;
 	struct bench_run run = { .work = &settings.work };
 	struct environment *environment;
-	json_t *results = json_array(), *report;
+	json_t *results = json_array(), *flushes, *report;
 	int status;
 
 	options_common_init(&settings.common);
@@ -182,19 +206,24 @@ int bench_main(int argc, char **argv, const struct bench *bench)
 		exit(STATUS_USAGE);
 	environment = place_caller(&settings.common, &placement, &run.clock);
 	interrupt_catch();
+	if (settings.trace)
+		run.proof = open_proof();
 
-	status = measure(&run, &placement, &settings, results);
+	flushes = bench_flushes_json(run.proof);
+	status = measure(&run, &placement, &settings, results, flushes);
 
 	clock_finish(&run.clock);
 	environment_finish(environment, &run.clock);
 	report = report_new(bench->name, status == 1,
 			    bench_options_json(&settings), &run.clock,
 			    environment_json(environment));
-	if (!report || json_object_set_new(report, "results", results) < 0)
+	if (!report || json_object_set_new(report, "results", results) < 0 ||
+	    json_object_set_new(report, "flushes", flushes) < 0)
 		error(STATUS_FAILED, ENOMEM, "report");
 	status = report_write(report, &settings.common, bench_print_text);
 
 	json_decref(report);
+	proof_close(run.proof);
 	environment_close(environment);
 	placement_close(&placement);
 	options_work_free(&settings.work);

@@ -21,8 +21,11 @@
 
 #include "access.h"
 #include "clock.h"
+#include "flushes.h"
 #include "options.h"
 #include "region.h"
+
+struct proof;
 
 struct bench_run {
 	const struct options_work *work;
@@ -30,6 +33,7 @@ struct bench_run {
 	struct region region; /* another one in each time block */
 	struct access access; /* to the working set of the region */
 	void *own;	      /* what prepare made for the operation */
+	struct proof *proof;  /* NULL: nothing is traced */
 };
 
 struct bench;
@@ -51,6 +55,7 @@ struct bench {
 	const char *doc;       /* more lines for --help, may be NULL */
 	const struct bench_choice *choice; /* NULL: no other operation */
 	bool small_only;		   /* cannot be done with --huge */
+	enum flush_claim flushes;	   /* what it says it does */
 	/*
 	 * What op needs beside region and access, once in each time block; NULL
 	 * if nothing. 0, or -1 with *why and errno as region_open.

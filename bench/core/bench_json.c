@@ -19,7 +19,7 @@ json_t *bench_options_json(const struct bench_settings *settings)
 			threads, json_integer((json_int_t)work->threads[i]));
 	return json_pack(
 		"{s:s, s:o, s:I, s:I, s:I, s:b, s:s, s:o, s:I, s:s, s:s?, s:I, "
-		"s:b}",
+		"s:b, s:b}",
 		"operation", settings->bench->operation, "threads", threads,
 		"pages", (json_int_t)work->pages, "access",
 		(json_int_t)work->access_pages, "loops",
@@ -29,7 +29,7 @@ json_t *bench_options_json(const struct bench_settings *settings)
 		(json_int_t)work->initiators, "mode", mode_name[work->mode],
 		"cpus", settings->common.cpus, "seed",
 		(json_int_t)settings->common.seed, "quick",
-		settings->common.quick);
+		settings->common.quick, "trace", settings->trace);
 }
 
 /* The keys of a result: which row, who was measured, what, beside what. */

@@ -231,6 +231,7 @@ void bench_print_text(const json_t *report, FILE *to)
 		      "waiting, and a call may or may not have to interrupt "
 		      "a CPU.\n",
 		      to);
+	bench_print_flushes(report, to);
 	if (json_is_true(json_object_get(report, "partial")))
 		fputs("PARTIAL: interrupted, this is what was measured until "
 		      "then.\n",

@@ -73,6 +73,8 @@ static int measure_block(struct measurement *m, size_t loops, uint64_t seed)
 	random_shuffle(order, n, seed);
 	for (i = 0; i < n && status == 0 && !*m->stop; i++)
 		status = windows_measure(m, (enum window)order[i], loops);
+	if (status == 0 && m->run->proof && !*m->stop)
+		status = windows_trace(m);
 	if (status == 0)
 		status = end_block(m);
 	if (status == 0)

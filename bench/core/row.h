@@ -9,12 +9,14 @@
 
 #include "bench.h"
 #include "placement.h"
+#include "proof.h"
 #include "samples.h"
 
 /* Readings of the windows in which the caller operates. */
 struct row_window {
 	struct samples op;     /* ns per operation */
 	struct samples access; /* ns per access of the caller after it */
+	double interrupts;     /* for TLB flushes, of all CPUs; NAN: unknown */
 };
 
 struct row {
@@ -26,6 +28,7 @@ struct row {
 	struct row_window stopped;     /* what the gate kept out of busy */
 	struct samples busy_bystander; /* ns per access, one a block */
 	struct samples quiet_bystander;
+	struct flush_tally flushes[PROOF_WINDOWS]; /* of the traced rounds */
 	/* with more than one initiator */
 	size_t initiators;
 	struct row_window apart; /* of the caller, beside processes */

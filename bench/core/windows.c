@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "gate.h"
+#include "irqcount.h"
 #include "operate.h"
 #include "progress.h"
 #include "stats.h"
@@ -128,11 +129,25 @@ static int add_reading(struct measurement *m, struct row_window *out,
 	return 0;
 }
 
+/* Interrupts for TLB flushes since boot; anyone may read them. */
+static double interrupts(void)
+{
+	struct irqcount count;
+	double sum;
+
+	if (irqcount_read("", "TLB", &count) < 0)
+		return NAN;
+	sum = irqcount_sum(&count);
+	irqcount_free(&count);
+	return sum;
+}
+
 /* Operate for the time of a window, or loops times. 0 or -1. */
 static int operating_window(struct measurement *m, size_t loops,
 			    const struct target *to)
 {
 	const struct clock *clock = &m->run->clock;
+	double received = interrupts();
 	uint64_t others = to->others ? initiators_calls(to->others) : 0;
 	uint64_t start = clock_now(clock), now = start;
 	size_t i;
@@ -152,6 +167,7 @@ static int operating_window(struct measurement *m, size_t loops,
 			return -1;
 		now = clock_now(clock);
 	}
+	to->ran->interrupts += interrupts() - received;
 	if (to->others)
 		others = initiators_calls(to->others) - others;
 	if (m->row->initiators > 1 && i &&
@@ -262,4 +278,29 @@ int windows_measure(struct measurement *m, enum window window, size_t loops)
 	default:
 		return beside_bystanders(m, 0, NULL, &row->quiet_bystander);
 	}
+}
+
+int windows_trace(struct measurement *m)
+{
+	struct proof *proof = m->run->proof;
+	int status;
+
+	if (proof_begin(proof, &m->why) < 0)
+		return -1;
+	status = proof_operate(proof, m->bench, m->run, PROOF_ALONE, m->stop,
+			       &m->why);
+	if (status == 0 && m->row->threads) {
+		bystanders_restart(m->bystanders, &m->run->access, NULL);
+		if (team_run(m->team, m->stop) == 0) {
+			status = proof_operate(proof, m->bench, m->run,
+					       PROOF_BUSY, m->stop, &m->why);
+			team_park(m->team);
+		} else if (errno != EINTR) {
+			status = windows_fail(m, "threads");
+		}
+	}
+	if (status == 0)
+		status = proof_end(proof, m->bench, m->run, m->row->flushes,
+				   &m->why);
+	return status;
 }

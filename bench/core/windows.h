@@ -51,4 +51,10 @@ int windows_warm_up(struct measurement *m);
  */
 int windows_measure(struct measurement *m, enum window window, size_t loops);
 
+/*
+ * The operation without and beside the bystanders, traced and not timed. 0 or
+ * -1.
+ */
+int windows_trace(struct measurement *m);
+
 #endif
