@@ -92,6 +92,14 @@ bad 2 "got '4096'" "$access" 4096
 bad 2 '--cpus: .*CPU 999999' "$access" --cpus 999999
 bad 2 "cannot write 'no/such/file'" "$access" -o no/such/file
 
+# NUMA nodes.
+bad 2 '--mem-bind: expected NUMA nodes .* got 4095' "$mprotect" --mem-bind 4095
+bad 2 "--mem-bind: expected a list of NUMA nodes, got ''" \
+	"$mprotect" --mem-bind ''
+bad 2 "--mem-bind: expected a list of NUMA nodes, got '0-'" \
+	"$mprotect" --mem-bind 0-
+bad 2 '--mem-bind: node 0 is named twice|got 0' "$mprotect" --mem-bind 0,0
+
 # CPUs.
 bad 2 '--cpus: ' "$mprotect" --cpus ''
 bad 2 '--cpus: ' "$mprotect" --cpus 0,
@@ -240,6 +248,10 @@ bad 77 'cannot run on CPU' "$deny" sched_setaffinity -- "$access" --quick
 bad 77 'cannot run on CPU' "$deny" sched_setaffinity -- "$shootdown" -l 1
 bad 77 'membarrier is not permitted' "$deny" membarrier -- "$shootdown" -l 1
 bad 77 'one CPU only' "$shootdown" --cpus "$allowed" -l 1
+bad 77 'cannot bind memory to NUMA node 0: .*not permitted' \
+	"$deny" set_mempolicy -- "$mprotect" --mem-bind 0 -l 10
+bad 77 'cannot verify where memory lies: .*not permitted' \
+	"$deny" move_pages -- "$mprotect" --mem-bind 0 -l 10
 bad 77 'MiB' "$mprotect" -p 1000000000 -l 1
 if [ -z "${SANITIZER-}" ]; then
 	bad 77 'MiB|map' sh -c \

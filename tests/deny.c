@@ -49,6 +49,7 @@ static const struct denial denials[] = {
 	{ "madvise-cold", SYS_madvise, 2, 1u << 4 },
 	{ "membarrier", SYS_membarrier, 0, 0 },
 	{ "mlock", SYS_mlock, 0, 0 },
+	{ "move_pages", SYS_move_pages, 0, 0 },
 	/* to make writable; the loader makes what it relocated read-only */
 	{ "mprotect", SYS_mprotect, 2, PROT_WRITE },
 	/* of 64 KiB and its odd multiples; what the loader asks for is less */
@@ -60,6 +61,7 @@ static const struct denial denials[] = {
 	{ "perf_event_open", SYS_perf_event_open, 0, 0 },
 	{ "sched_getaffinity", SYS_sched_getaffinity, 0, 0 },
 	{ "sched_setaffinity", SYS_sched_setaffinity, 0, 0 },
+	{ "set_mempolicy", SYS_set_mempolicy, 0, 0 },
 };
 
 struct program {

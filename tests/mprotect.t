@@ -134,6 +134,24 @@ else
 	is "$("$query" hugetlb.json options.huge)" hugetlb 'hugetlb pages'
 fi
 
+# Memory of a node, verified; where no policy can be set, that is said.
+"$mprotect" --mem-bind 0 -t 0,1 -l 20 --format json -o node.json 2>node.err
+status=$?
+if [ $status -ne 0 ]; then
+	is "$status $(wc -l <node.err)" '77 1' "cannot bind: $(cat node.err)"
+	skip 2 'memory cannot be bound to node 0'
+else
+	is "$("$query" node.json options.mem_bind results.0.node)" '0
+0' 'memory is bound to node 0'
+	"$mprotect" --mem-bind 0 -t 0,1 -l 20 >node.txt
+	like "$(cat node.txt)" '^memory on node 0, distance ([0-9]+|n/a)$' \
+		'... which is above its rows'
+	is "$(grep -cE '^ +[01][ !]' node.txt)" 2 '... each once'
+fi
+"$mprotect" -l 20 --format json -o node.json
+is "$("$query" node.json options.mem_bind results.0.node results.0.distance |
+	tr '\n' ' ')" 'null null null ' 'without --mem-bind no node is named'
+
 # Interrupted.
 "$mprotect" -t 1,1,1,1,1,1,1,1 -l 1000000000 --format json -o partial.json &
 pid=$!

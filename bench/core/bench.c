@@ -10,6 +10,7 @@
 #include "bench_report.h"
 #include "environment.h"
 #include "interrupt.h"
+#include "membind.h"
 #include "output.h"
 #include "place.h"
 #include "random.h"
@@ -103,6 +104,20 @@ static void parse_options(int argc, char **argv,
 
 /* running -------------------------------------------------------------- */
 
+/* Target and working set lie on the node that memory is bound to. */
+static int verify_node(const struct bench_run *run, char **why)
+{
+	const struct region *region = &run->region;
+
+	if (!run->memory)
+		return 0;
+	if (membind_verify(run->memory, run->node, region->target,
+			   region->target_pages * region->page, why) < 0)
+		return -1;
+	return membind_verify(run->memory, run->node, region->set,
+			      region->set_pages * region->page, why);
+}
+
 int bench_map(const struct bench *bench, struct bench_run *run, size_t targets,
 	      uint64_t seed, char **why)
 {
@@ -112,6 +127,11 @@ int bench_map(const struct bench *bench, struct bench_run *run, size_t targets,
 	if (region_open_targets(&run->region, targets, work->pages,
 				work->access_pages, work->huge, seed, why) < 0)
 		return -1;
+	if (verify_node(run, why) < 0) {
+		region_close(&run->region);
+		errno = EAGAIN;
+		return -1;
+	}
 	if (access_open(&run->access, work->pattern, work->write,
 			run->region.set, work->access_pages, run->region.page,
 			seed) < 0) {
@@ -160,9 +180,10 @@ static void end_progress(void)
 }
 
 /* Measure all rows into results. Returns row_measure's last status. */
-static int measure(struct bench_run *run, const struct placement *placement,
-		   const struct bench_settings *settings, json_t *results,
-		   json_t *flushes)
+static int measure_rows(struct bench_run *run,
+			const struct placement *placement,
+			const struct bench_settings *settings, json_t *results,
+			json_t *flushes)
 {
 	const struct options_work *work = &settings->work;
 	int status = 0;
@@ -181,11 +202,40 @@ static int measure(struct bench_run *run, const struct placement *placement,
 			error(errno == EAGAIN ? STATUS_CANNOT_RUN :
 						STATUS_FAILED,
 			      0, "%s", why_text(why));
-		bench_add_row(results, i, &row, work);
-		bench_add_flushes(flushes, i, &row, run, settings->bench);
+		row.memory = run->memory ? &run->memory->node[run->node] : NULL;
+		bench_add_row(results, run->node * work->rows + i, &row, work);
+		bench_add_flushes(flushes, run->node * work->rows + i, &row,
+				  run, settings->bench);
 		row_free(&row);
 	}
 	end_progress();
+	return status;
+}
+
+/* The same, with --mem-bind for each node. */
+static int measure(struct bench_run *run, const struct placement *placement,
+		   const struct bench_settings *settings, json_t *results,
+		   json_t *flushes)
+{
+	const char *list = settings->work.mem_bind;
+	struct membind memory;
+	char *why = NULL;
+	int status = 0;
+
+	if (!list)
+		return measure_rows(run, placement, settings, results, flushes);
+	if (membind_open(&memory, placement->topology, placement->cpu[0], list,
+			 &why) < 0)
+		options_refuse("--mem-bind: %s", why_text(why));
+	run->memory = &memory;
+	for (; run->node < memory.n && status == 0; run->node++) {
+		if (membind_bind(&memory, run->node, &why) < 0)
+			error(STATUS_CANNOT_RUN, 0, "%s", why_text(why));
+		status = measure_rows(run, placement, settings, results,
+				      flushes);
+	}
+	run->memory = NULL;
+	membind_close(&memory);
 	return status;
 }
 

@@ -25,9 +25,12 @@
 #include "options.h"
 #include "region.h"
 
+struct membind;
 struct proof;
 
 struct bench_run {
+	const struct membind *memory; /* NULL: not bound */
+	size_t node;		      /* which one of memory */
 	const struct options_work *work;
 	struct clock clock;
 	struct region region; /* another one in each time block */

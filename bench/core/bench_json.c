@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <error.h>
+#include <math.h>
 #include <string.h>
 
 #include "bench_report.h"
+#include "membind.h"
 #include "report.h"
 
 json_t *bench_options_json(const struct bench_settings *settings)
@@ -18,16 +20,16 @@ json_t *bench_options_json(const struct bench_settings *settings)
 		json_array_append_new(
 			threads, json_integer((json_int_t)work->threads[i]));
 	return json_pack(
-		"{s:s, s:o, s:I, s:I, s:I, s:b, s:s, s:o, s:I, s:s, s:s?, s:I, "
-		"s:b, s:b}",
+		"{s:s, s:o, s:I, s:I, s:I, s:b, s:s, s:o, s:s?, s:I, s:s, s:s?, "
+		"s:I, s:b, s:b}",
 		"operation", settings->bench->operation, "threads", threads,
 		"pages", (json_int_t)work->pages, "access",
 		(json_int_t)work->access_pages, "loops",
 		(json_int_t)work->loops, "write", work->write, "pattern",
 		pattern_name[work->pattern], "huge",
-		options_huge_json(work->huge), "initiators",
-		(json_int_t)work->initiators, "mode", mode_name[work->mode],
-		"cpus", settings->common.cpus, "seed",
+		options_huge_json(work->huge), "mem_bind", work->mem_bind,
+		"initiators", (json_int_t)work->initiators, "mode",
+		mode_name[work->mode], "cpus", settings->common.cpus, "seed",
 		(json_int_t)settings->common.seed, "quick",
 		settings->common.quick, "trace", settings->trace);
 }
@@ -52,11 +54,15 @@ static void add_result(json_t *results, const struct row *row,
 		return;
 	if (samples_summarise(samples, per, &summary) < 0)
 		error(STATUS_FAILED, errno, "results");
-	result = json_pack("{s:I, s:I, s:b, s:s, s:s, s:s}", "row",
-			   (json_int_t)label->row, "threads",
-			   (json_int_t)row->threads, "oversubscribed",
-			   row->oversubscribed, "side", label->side, "what",
-			   label->what, "window", label->window);
+	result = json_pack(
+		"{s:I, s:I, s:b, s:o, s:o, s:s, s:s, s:s}", "row",
+		(json_int_t)label->row, "threads", (json_int_t)row->threads,
+		"oversubscribed", row->oversubscribed, "node",
+		row->memory ? json_integer(row->memory->node) : json_null(),
+		"distance",
+		report_number(row->memory ? row->memory->distance : NAN),
+		"side", label->side, "what", label->what, "window",
+		label->window);
 	json_object_update_new(
 		result,
 		report_summary(&summary,

@@ -176,6 +176,43 @@ static void print_initiators(FILE *to, const json_t *results, size_t row,
 	print_sharing(to, results, row);
 }
 
+/* Above the first row of a node: which, if memory was bound to one. */
+static void print_node(FILE *to, const json_t *results, size_t row)
+{
+	const json_t *alone = find(results, row, "caller", "call", "alone");
+	const json_t *node = json_object_get(alone, "node");
+
+	if (!json_is_integer(node))
+		return;
+	fprintf(to, "memory on node %" JSON_INTEGER_FORMAT ", distance",
+		json_integer_value(node));
+	print_number(to, 1, 0, json_object_get(alone, "distance"));
+	fputc('\n', to);
+}
+
+/* The rows that were measured, of all nodes where memory was bound. */
+static size_t count_rows(const json_t *results)
+{
+	size_t rows = 0, i;
+	json_t *result;
+
+	json_array_foreach(results, i, result) {
+		size_t row = (size_t)json_integer_value(
+			json_object_get(result, "row"));
+
+		if (row >= rows)
+			rows = row + 1;
+	}
+	return rows;
+}
+
+/* The threads of a row: the list of -t, once for each node. */
+static size_t threads_of(const json_t *threads, size_t row)
+{
+	return (size_t)json_integer_value(
+		json_array_get(threads, row % json_array_size(threads)));
+}
+
 void bench_print_text(const json_t *report, FILE *to)
 {
 	const json_t *results = json_object_get(report, "results");
@@ -184,8 +221,8 @@ void bench_print_text(const json_t *report, FILE *to)
 	json_int_t initiators =
 		json_integer_value(json_object_get(options, "initiators"));
 	bool oversubscribed = false;
+	size_t rows = count_rows(results), i;
 	json_t *value;
-	size_t i;
 
 	environment_print(json_object_get(report, "environment"), to);
 	fprintf(to,
@@ -205,16 +242,18 @@ void bench_print_text(const json_t *report, FILE *to)
 	      "beside     median  \u00b1 %      p90    ns/call   ns/page"
 	      "    caller   flushed  quiet  calls\n",
 	      to);
-	json_array_foreach(threads, i, value)
-		print_row(to, results, i, (size_t)json_integer_value(value));
+	for (i = 0; i < rows; i++) {
+		if (i % json_array_size(threads) == 0)
+			print_node(to, results, i);
+		print_row(to, results, i, threads_of(threads, i));
+	}
 	json_array_foreach(results, i, value)
 		if (json_is_true(json_object_get(value, "oversubscribed")))
 			oversubscribed = true;
-	json_array_foreach(threads, i, value)
+	for (i = 0; i < rows; i++)
 		print_initiators(to, results, i, initiators);
-	json_array_foreach(threads, i, value) {
-		size_t beside =
-			(size_t)(json_integer_value(value) + initiators - 1);
+	for (i = 0; i < rows; i++) {
+		size_t beside = threads_of(threads, i) + (size_t)initiators - 1;
 
 		print_stopped(to, results, i, beside, "busy", "stopped");
 		print_stopped(to, results, i, beside, "apart", "apart stopped");

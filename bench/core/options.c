@@ -114,6 +114,7 @@ enum long_only {
 	KEY_QUICK,
 	KEY_PATTERN,
 	KEY_HUGE,
+	KEY_MEM_BIND,
 };
 
 static enum format parse_format(const char *text)
@@ -284,6 +285,9 @@ static error_t parse_work(int key, char *arg, struct argp_state *state)
 	case KEY_HUGE:
 		options->huge = options_huge(arg);
 		return 0;
+	case KEY_MEM_BIND:
+		options->mem_bind = arg;
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -295,6 +299,11 @@ static const struct argp_option work_options[] = {
 	  1 },
 	{ "huge", KEY_HUGE, "KIND", OPTION_ARG_OPTIONAL,
 	  OPTIONS_HUGE_DOC ", which PAGES counts then", 1 },
+	{ "mem-bind", KEY_MEM_BIND, "NODES", 0,
+	  "all rows with the memory on one of these NUMA nodes after the other "
+	  "(e.g. 0,1; default: where the kernel has it), each with the distance "
+	  "from the caller",
+	  1 },
 	{ 0 },
 };
 

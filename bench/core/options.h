@@ -55,7 +55,8 @@ struct options_work {
 	bool write;
 	enum pattern pattern;
 	enum region_kind huge;
-	size_t initiators; /* that operate at a time, the caller included */
+	const char *mem_bind; /* --mem-bind LIST, or NULL */
+	size_t initiators;    /* that operate at a time, the caller included */
 	enum mode mode;
 	bool mode_given;
 	bool load_given; /* one of options_load_argp was */

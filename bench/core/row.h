@@ -21,8 +21,9 @@ struct row_window {
 
 struct row {
 	size_t threads;
-	bool oversubscribed; /* more threads than CPUs */
-	bool gated;	     /* there are others, and each has a CPU */
+	const struct membind_node *memory; /* bound to; NULL: not bound */
+	bool oversubscribed;		   /* more threads than CPUs */
+	bool gated; /* there are others, and each has a CPU */
 	struct row_window alone;
 	struct row_window busy;	       /* empty without threads */
 	struct row_window stopped;     /* what the gate kept out of busy */
