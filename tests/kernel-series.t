@@ -11,7 +11,7 @@ series_dir=$top_srcdir/kernel-patch
 all_series='linux-6.12'
 
 added() {
-	"$series_dir/added-file" "$@"
+	"$series_dir/added-text" "$@"
 }
 
 # patch_of SERIES FILE: the patch of the series that adds the file.
@@ -103,7 +103,7 @@ done
 is "$changed" "" "what is compared is not changed by a later patch"
 
 like "$(added "$(patch_of linux-6.12 arch/x86/mm/tlb_policy.h)" none 2>&1)" \
-	'does not add none' "added-file: a file that the patch has not"
+	'does not add none' "added-text: a file that the patch has not"
 
 # The table ------------------------------------------------------------------
 
