@@ -154,10 +154,67 @@ static void test_none(void)
 	}
 }
 
+static void is_left(const struct tree_file *files, double want,
+		    const char *name)
+{
+	const struct tree_machine machine = { .files = files };
+	char *root = tree_open();
+
+	tree_fill(root, &machine);
+	is_double(cgroup_memory_left(root), want, 0, "memory left: %s", name);
+	tree_close(root);
+}
+
+static void test_memory_left(void)
+{
+	/* The parent has the higher limit, and less of it left. */
+	static const struct tree_file nested[] = {
+		{ "/proc/self/cgroup", "0::/a/b\n" },
+		{ "/sys/fs/cgroup/a/b/memory.max", "1000\n" },
+		{ "/sys/fs/cgroup/a/b/memory.current", "100\n" },
+		{ "/sys/fs/cgroup/a/memory.max", "2000\n" },
+		{ "/sys/fs/cgroup/a/memory.current", "1900\n" },
+		{ "/sys/fs/cgroup/a/memory.stat",
+		  "anon 1000\nactive_file 50\ninactive_file 300\n" },
+		{ 0 },
+	};
+	static const struct tree_file unlimited[] = {
+		{ "/proc/self/cgroup", "0::/a\n" },
+		{ "/sys/fs/cgroup/a/memory.max", "max\n" },
+		{ "/sys/fs/cgroup/a/memory.current", "5000\n" },
+		{ 0 },
+	};
+	static const struct tree_file full[] = {
+		{ "/proc/self/cgroup", "0::/a\n" },
+		{ "/sys/fs/cgroup/a/memory.max", "1000\n" },
+		{ "/sys/fs/cgroup/a/memory.current", "1200\n" },
+		{ 0 },
+	};
+	static const struct tree_file v1[] = {
+		{ "/proc/self/cgroup", "4:memory:/a\n0::/b\n" },
+		{ "/sys/fs/cgroup/memory/a/memory.limit_in_bytes", "1000\n" },
+		{ "/sys/fs/cgroup/memory/a/memory.usage_in_bytes", "700\n" },
+		{ "/sys/fs/cgroup/memory/a/memory.stat",
+		  "inactive_file 1\ntotal_inactive_file 200\n" },
+		{ 0 },
+	};
+	static const struct tree_file none[] = {
+		{ "/proc/self/stat", "" },
+		{ 0 },
+	};
+
+	is_left(nested, 400, "the level with the least, page cache apart");
+	is_left(unlimited, INFINITY, "no limit");
+	is_left(full, 0, "more used than allowed");
+	is_left(v1, 500, "v1");
+	is_left(none, NAN, "unknown");
+}
+
 int main(void)
 {
 	test_v2();
 	test_v1();
 	test_none();
+	test_memory_left();
 	return done();
 }

@@ -15,6 +15,7 @@
 
 #include "region.h"
 #include "tap.h"
+#include "tree.h"
 
 static bool aligned(const char *p)
 {
@@ -266,6 +267,26 @@ static void test_hugetlb(void)
 	is_int(pool(-1), before, "the pool is what it was");
 }
 
+/* The tighter of what the machine has and what the cgroup allows. */
+static void test_available(void)
+{
+	static const struct tree_file files[] = {
+		{ "/proc/meminfo", "MemTotal: 9 kB\nMemAvailable: 4000 kB\n" },
+		{ "/proc/self/cgroup", "0::/a\n" },
+		{ "/sys/fs/cgroup/a/memory.max", "max\n" },
+		{ 0 },
+	};
+	const struct tree_machine machine = { .files = files };
+	char *root = tree_open();
+
+	tree_fill(root, &machine);
+	is_int(region_available(root), 4096000, "what the machine has");
+	tree_write(root, "/sys/fs/cgroup/a/memory.max", "1000000\n");
+	tree_write(root, "/sys/fs/cgroup/a/memory.current", "200000\n");
+	is_int(region_available(root), 800000, "what the cgroup leaves");
+	tree_close(root);
+}
+
 static void test_refused(void)
 {
 	struct region r;
@@ -292,6 +313,7 @@ int main(void)
 	test_huge();
 	test_unwanted_huge();
 	test_hugetlb();
+	test_available();
 	test_refused();
 	return done();
 }

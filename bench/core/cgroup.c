@@ -273,6 +273,49 @@ void cgroup_free(struct cgroup *cgroup)
 	free(cgroup->memory_max);
 }
 
+/* A number of the file memory.stat; 0 where there is none. */
+static double memory_stat(const struct place *place, const char *name)
+{
+	char *stat = place_read(place, "memory.stat");
+	char *field = stat ? text_field(stat, name) : NULL;
+	double value = text_integer(field);
+
+	free(field);
+	free(stat);
+	return isnan(value) ? 0 : value;
+}
+
+/* What one level leaves. */
+static double left_at(const struct place *place)
+{
+	bool v1 = place->version == 1;
+	struct limit limit = v1 ? memory_limit_v1(place) :
+				  memory_limit_v2(place);
+	double used = place_integer(place, v1 ? "memory.usage_in_bytes" :
+						"memory.current");
+	double cache = memory_stat(place, v1 ? "total_inactive_file" :
+					       "inactive_file");
+
+	free(limit.text);
+	if (isnan(limit.value) || isinf(limit.value))
+		return limit.value;
+	return fmax(limit.value - fmax(used - cache, 0), 0);
+}
+
+double cgroup_memory_left(const char *root)
+{
+	struct place place;
+	double left = NAN;
+
+	if (place_open(&place, root, "memory")) {
+		do
+			left = fmin(left, left_at(&place)); /* not NAN */
+		while (place_up(&place));
+	}
+	place_close(&place);
+	return left;
+}
+
 double cgroup_throttled(const char *root)
 {
 	struct place place;

@@ -21,6 +21,13 @@ void cgroup_read(const char *root, struct cgroup *out);
 void cgroup_free(struct cgroup *cgroup);
 
 /*
+ * Bytes that this process can still have before the tightest memory limit of
+ * the cgroups it is in ends it: what is used counts, but for the part of the
+ * page cache that is given up at once. INFINITY: no limit; NAN: unknown.
+ */
+double cgroup_memory_left(const char *root);
+
+/*
  * How often this process, or a cgroup it is in, has run out of its quota and
  * was stopped until the next period. NAN: unknown.
  */

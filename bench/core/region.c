@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "cgroup.h"
 #include "random.h"
 #include "region.h"
 #include "sysfile.h"
@@ -38,16 +39,18 @@ static size_t round_up(size_t size, size_t unit)
 	return (size + unit - 1) / unit * unit;
 }
 
-/* Bytes the kernel says it can hand out without swapping; SIZE_MAX: unknown. */
-static size_t available_bytes(void)
+size_t region_available(const char *root)
 {
-	char *meminfo = sysfile_read("", "/proc/meminfo");
+	char *meminfo = sysfile_read(root, "/proc/meminfo");
 	const char *line = meminfo ? strstr(meminfo, "MemAvailable:") : NULL;
+	double left = cgroup_memory_left(root);
 	size_t kib;
 
 	if (!line || sscanf(line, "MemAvailable: %zu kB", &kib) != 1)
 		kib = SIZE_MAX / 1024;
 	free(meminfo);
+	if (left < (double)kib * 1024)
+		return (size_t)left;
 	return kib * 1024;
 }
 
@@ -275,10 +278,10 @@ static int map(struct region *region, uint64_t seed, char **why)
 	/* A margin at both ends, and up to one to align. */
 	region->map_len = target + set + 3 * REGION_HUGE;
 	region->around_len = region->map_len + 2 * beside;
-	if (region->kind != REGION_HUGETLB && used + set > available_bytes())
+	if (region->kind != REGION_HUGETLB && used + set > region_available(""))
 		return why_set(why, EAGAIN,
 			       "%zu MiB of memory needed, %zu MiB available",
-			       (used + set) / MIB, available_bytes() / MIB);
+			       (used + set) / MIB, region_available("") / MIB);
 	region->around = mmap(NULL, region->around_len, PROT_NONE,
 			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
 			      0);

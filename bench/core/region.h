@@ -55,6 +55,12 @@ struct region {
 #define REGION_NEIGHBOURS 32 /* pages on either side */
 
 /*
+ * Bytes that this process can have without swapping, or being killed for a
+ * limit of its cgroup; SIZE_MAX or about that: unknown.
+ */
+size_t region_available(const char *root);
+
+/*
  * Map, populate and verify the region: every page of target and working set is
  * present, and of the kind asked for. On
  * failure returns -1 and *why is a malloc'ed sentence; errno EAGAIN marks what
