@@ -35,6 +35,15 @@ static int restore(struct bench_run *run)
 	return 0;
 }
 
+static const struct bench *const others[] = { &operation_cow, NULL };
+
+static const struct bench_choice choice = {
+	.option = "cow",
+	.doc = "write to pages that a child of fork shares instead: each is "
+	       "copied, and flushed on its own",
+	.among = others,
+};
+
 const struct bench operation_mprotect = {
 	.name = "mprotect",
 	.operation = "mprotect",
@@ -46,6 +55,7 @@ const struct bench operation_mprotect = {
 	       "-t, which lose their TLB entries to the same flush. Up to the "
 	       "kernel's ceiling (33 pages on stock kernels) the pages are "
 	       "flushed one by one, above it the whole TLB is.",
+	.choice = &choice,
 	.op = revoke,
 	.reset = restore,
 };

@@ -25,7 +25,8 @@
  */
 static int isolate(struct bench_run *run, char **why)
 {
-	if (mallopt(M_MMAP_MAX, 0) && region_isolate(&run->region) == 0)
+	mallopt(M_MMAP_MAX, 0); /* the allocator of a sanitizer has none */
+	if (region_isolate(&run->region) == 0)
 		return 0;
 	*why = strdup(strerror(errno));
 	return -1;
@@ -43,6 +44,14 @@ static int refill(struct bench_run *run)
 	return region_refill(&run->region);
 }
 
+static const struct bench *const others[] = { &operation_remap, NULL };
+
+static const struct bench_choice choice = {
+	.option = "remap",
+	.doc = "move the pages to another address (mremap) instead",
+	.among = others,
+};
+
 const struct bench operation_munmap = {
 	.name = "munmap",
 	.operation = "munmap",
@@ -54,6 +63,7 @@ const struct bench operation_munmap = {
 	       "meanwhile by the threads of -t. Up to the kernel's ceiling (33 "
 	       "pages on stock kernels) the pages are flushed one by one, "
 	       "above it the whole TLB is.",
+	.choice = &choice,
 	.prepare = isolate,
 	.op = unmap,
 	.reset = refill,

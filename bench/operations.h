@@ -9,9 +9,11 @@
 
 #include "core/bench.h"
 
+extern const struct bench operation_cow; /* by an option of mprotect */
 extern const struct bench operation_madvise;
 extern const struct bench operation_mprotect;
 extern const struct bench operation_munmap;
+extern const struct bench operation_remap; /* by an option of munmap */
 
 /* The operation of that name, or NULL. */
 const struct bench *operations_find(const char *name);

@@ -54,6 +54,8 @@ bad 2 '--advice: expected dontneed, .*remember' "$madvise" --advice remember
 bad 2 "--advice: .*got ''" "$madvise" --advice ''
 bad 2 'huge: .*4 KiB .*PAGEOUT' "$madvise" --huge --advice pageout
 bad 2 'unrecognized option .*--advice' "$munmap" --advice free
+bad 2 'huge: .*4 KiB .*copy on write' "$mprotect" --cow --huge
+bad 2 "doesn't allow an argument" "$munmap" --remap=yes
 bad 2 '--max-time: .*from 3' "$tune" --max-time 0
 bad 2 '--max-time: .*number' "$tune" --max-time soon
 bad 2 '--max-time: .*number' "$tune" --max-time 0x10

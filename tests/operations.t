@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# ./munmap and ./madvise: every operation is measured, alone and beside threads,
+# ./munmap, ./madvise and what options make of them and of ./mprotect: every
+# operation is measured, alone and beside threads,
 # and leaves the pages as it found them.
 
 . "${top_srcdir:-.}/tests/tap.sh"
@@ -36,6 +37,9 @@ measured munmap munmap -n 512
 measured munmap munmap -n 513
 measured munmap munmap -n 2000 -w
 measured munmap munmap --huge -n 2 -p 4
+measured mremap munmap --remap
+measured mremap munmap --remap -n 1100
+measured 'copy on write' mprotect --cow -n 3
 measured 'madvise(MADV_DONTNEED)' madvise
 measured 'madvise(MADV_DONTNEED)' madvise --advice dontneed -n 600
 measured 'madvise(MADV_FREE)' madvise --advice free
@@ -51,6 +55,20 @@ for program in munmap madvise; do
 done
 like "$(cat text)" 'advice=ADVICE +dontneed \(default\), free' \
 	'... has its own option'
+
+# The child that shares the pages is gone with the program, and with it alone.
+"$top_builddir/mprotect" --cow -l 1000000000 -n 1 >/dev/null &
+pid=$!
+sleep 1
+children=$(cat "/proc/$pid/task/$pid/children" 2>/dev/null)
+kill -KILL $pid
+wait $pid
+sleep 1
+left=
+for child in $children; do
+	[ ! -d "/proc/$child" ] || left="$left $child"
+done
+is "$left" '' 'SIGKILL leaves no child'
 
 # In the middle of it, when the pages may be gone.
 "$top_builddir/munmap" -t 1,1,1,1 -l 1000000000 --format json -o partial.json &

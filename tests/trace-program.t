@@ -82,13 +82,19 @@ if [ "$skip_rest" ] || [ "$ceiling" -lt 1 ]; then
 	skip 1 "${skip_rest:-the ceiling is 0}"
 else
 	for operation in mprotect munmap madvise 'madvise --advice free' \
-		'madvise --advice cold'; do
+		'madvise --advice cold' 'munmap --remap'; do
 		# shellcheck disable=SC2086
 		by_page "$ceiling" $operation
 		# shellcheck disable=SC2086
 		full $((ceiling + 1)) $operation
 		is "$(of flushes.rows.0.as_claimed flushes.rows.0.implied)" \
 			'true full' '... as claimed'
+	done
+	for n in 1 $((ceiling + 7)); do
+		set -- $(kinds mprotect --cow -n $n -l 1)
+		holds "${1:-0} >= 0.9 && $2 <= 1 && $4 == 1 && $5 == 1" \
+			"mprotect --cow -n $n: each page on its own ($*)"
+		is "$(of flushes.rows.0.implied)" 'each page' '... as implied'
 	done
 	# Each number of pages, and not one of them.
 	wrong=
@@ -107,6 +113,19 @@ else
 			wrong="$wrong $n:$*"
 	done
 	is "$wrong" '' '... and everything above'
+fi
+
+# An operation that flushes something else: each 2 MiB are moved on their own.
+if [ "$skip_rest" ]; then
+	skip 1 "$skip_rest"
+else
+	"$top_builddir/munmap" --remap --trace -n 513 -l 2 >text
+	if grep -q '^alone .* 1-1 ' text; then
+		like "$(cat text)" '^NOT AS CLAIMED: 0 beside, alone: ' \
+			'what is not as claimed is said to be'
+	else
+		skip 1 'this kernel moves 513 pages by one flush'
+	fi
 fi
 
 # The step in time, where it is. One in the operation for mprotect; one in the

@@ -50,6 +50,7 @@ static struct flush_span *begin_span(struct spans *spans)
 		spans->room = room;
 	}
 	span = &spans->span[spans->n++];
+	span->to = clock_raw_ns(); /* after a fork this copies the page */
 	span->from = clock_raw_ns();
 	return span;
 }
