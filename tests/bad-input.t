@@ -65,6 +65,13 @@ bad 2 "--root: .*directory, got 'no/such'" "$tune" --root no/such
 bad 2 "--root: .*directory" "$tune" --root /etc/passwd
 bad 2 "--objective: .*throughput, got 'both'" "$tune" --objective both
 bad 2 '--knob: .*without --from' "$tune" --knob --from x.json
+bad 2 '--workload: .*one of' "$tune" --workload
+bad 2 '--workload: .*one of' "$tune" --workload --all --pid 1 --seconds 1
+bad 2 '--workload: .*--seconds' "$tune" --workload --all
+bad 2 '--pid: .*from 1 ' "$tune" --workload --pid 0 --seconds 1
+bad 2 '--seconds: .*from 0.1' "$tune" --workload --all --seconds 0
+bad 2 '--pid.*with --workload' "$tune" --pid 1
+bad 2 "without --workload, got 'true'" "$tune" -- true
 bad 2 '--undo: .*without --from' "$tune" --undo --write-sysctl
 bad 2 '--apply: .*without --undo' "$tune" --undo --apply
 bad 2 '--dry-run.*with --write-sysctl' "$tune" --dry-run

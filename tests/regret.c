@@ -103,7 +103,11 @@ static struct score run(enum objective objective, unsigned int kernels)
 	unsigned int seed;
 
 	for (seed = 1; seed <= kernels; seed++) {
-		const struct question question = { seed, objective, 1 };
+		const struct question question = {
+			.seed = seed,
+			.objective = objective,
+			.bootstraps = 1,
+		};
 		struct sim_machine machine;
 		struct findings findings;
 		struct cost_model truth;

@@ -9,6 +9,7 @@
 #include "explain.h"
 #include "member.h"
 #include "repeat.h"
+#include "workload.h"
 
 /* "   39.8  [39.1, 40.4]" of an {estimate, ci95}. */
 static void print_estimate(FILE *to, const json_t *estimate, int digits)
@@ -314,6 +315,7 @@ void explain_text(const json_t *report, FILE *to)
 	if (json_object_get(report, "setting"))
 		fputc('\n', to);
 	apply_text(report, to);
+	workload_text(report, to);
 	print_verify(report, to);
 	if (json_is_true(json_object_get(report, "partial")))
 		fputs("\nPARTIAL: interrupted, this rests on what was measured "

@@ -17,12 +17,13 @@ const char *const knob_name[] = {
 	[KNOB_CEILING] = "tlb_single_page_flush_ceiling",
 };
 
+#define DEBUGFS "/sys/kernel/debug"
+
 const char *const knob_path[] = {
 	[KNOB_FILE_FACTOR] = "/proc/sys/vm/tlb_flushall_factor",
 	[KNOB_FILE_ENTRIES] = "/proc/sys/vm/tlb_entries",
 	[KNOB_FILE_PAGES] = "/proc/sys/vm/tlb_flushall_pages",
-	[KNOB_FILE_CEILING] = "/sys/kernel/debug/x86/"
-			      "tlb_single_page_flush_ceiling",
+	[KNOB_FILE_CEILING] = DEBUGFS "/x86/tlb_single_page_flush_ceiling",
 };
 
 /* reading --------------------------------------------------------------- */

@@ -66,6 +66,18 @@ static void check_outputs(const struct tune_options *options)
 		exit(STATUS_USAGE);
 }
 
+/* Watch a program; exits where that cannot be. */
+static void watch(const struct tune_options *options,
+		  const struct findings *findings, json_t *report)
+{
+	struct workload_options workload = options->workload;
+	char *why;
+
+	workload.stop = interrupt_flag();
+	if (workload_watch(&workload, findings, report, &why) < 0)
+		error(STATUS_CANNOT_RUN, 0, "--workload: %s", why_text(why));
+}
+
 /* Derive, add the findings to report, write it; the exit status. */
 static int finish(const struct tune_options *options,
 		  const struct session *session, json_t *report,
@@ -97,6 +109,8 @@ static int finish(const struct tune_options *options,
 		error(STATUS_FAILED, ENOMEM, "report");
 	if (options->write_sysctl)
 		status = write_choice(options, session, report);
+	if (options->watches)
+		watch(options, &findings, report);
 	if (report_write(report, &options->common, explain_text) < 0)
 		status = STATUS_FAILED;
 	if (draw(options, report) != STATUS_OK)
@@ -184,9 +198,9 @@ int main(int argc, char **argv)
 	int status = STATUS_FAILED;
 
 	tune_options_parse(argc, argv, &options);
+	interrupt_catch();
 	if (options.from && !options.write_sysctl)
 		return derive_from(&options, NULL);
-	interrupt_catch();
 	if (session_open(&session, options.root, interrupt_flag()) < 0) {
 		interrupt_die();
 		return STATUS_FAILED;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <config.h>
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -25,6 +26,10 @@ enum {
 	KEY_ENTRIES,
 	KEY_REPORT,
 	KEY_PLOT,
+	KEY_WORKLOAD,
+	KEY_PID,
+	KEY_ALL,
+	KEY_SECONDS,
 };
 
 static const char *const action_name[] = {
@@ -64,6 +69,31 @@ static enum objective parse_objective(const char *text)
 		       text);
 }
 
+/* What --workload watches, and for how long. */
+static void check_workload(const struct tune_options *options)
+{
+	const struct workload_options *workload = &options->workload;
+	int what = (workload->command != NULL) + (workload->process != 0) +
+		   workload->all;
+
+	if (!options->watches) {
+		if (workload->command)
+			options_refuse("expected no arguments without "
+				       "--workload, got '%s'",
+				       workload->command[0]);
+		if (what || isfinite(workload->seconds))
+			options_refuse("--pid, --all, --seconds: expected them "
+				       "with --workload");
+		return;
+	}
+	if (what != 1)
+		options_refuse("--workload: expected one of -- COMMAND, --pid "
+			       "and --all");
+	if (!workload->command && !isfinite(workload->seconds))
+		options_refuse("--workload: expected --seconds with --pid or "
+			       "--all");
+}
+
 /* Options that cannot go together. */
 static void check(const struct tune_options *options)
 {
@@ -72,6 +102,7 @@ static void check(const struct tune_options *options)
 	     isfinite(options->max_time)))
 		options_refuse("--from measures nothing: expected it without "
 			       "--verify, --cpus, --quick and --max-time");
+	check_workload(options);
 	if (options->action == ACTION_MEASURE) {
 		if (!options->write_sysctl &&
 		    (options->apply.dry_run || options->apply.force))
@@ -80,9 +111,10 @@ static void check(const struct tune_options *options)
 		return;
 	}
 	if (options->from || options->write_sysctl || options->verify ||
-	    options->report || options->plot)
+	    options->report || options->plot || options->watches)
 		options_refuse("%s: expected it without --from, --verify, "
-			       "--report, --plot and --write-sysctl",
+			       "--report, --plot, --workload and "
+			       "--write-sysctl",
 			       action_name[options->action]);
 	if (options->action == ACTION_KNOB &&
 	    (options->apply.dry_run || options->apply.force))
@@ -115,6 +147,23 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_PLOT:
 		options->plot = arg;
+		return 0;
+	case KEY_WORKLOAD:
+		options->watches = true;
+		return 0;
+	case KEY_PID:
+		options->workload.process =
+			(pid_t)options_integer("--pid", arg, 1, INT_MAX);
+		return 0;
+	case KEY_ALL:
+		options->workload.all = true;
+		return 0;
+	case KEY_SECONDS:
+		options->workload.seconds =
+			options_decimal("--seconds", arg, 0.1, 86400);
+		return 0;
+	case ARGP_KEY_ARGS:
+		options->workload.command = state->argv + state->next;
 		return 0;
 	case KEY_WRITE:
 		options->write_sysctl = true;
@@ -165,6 +214,13 @@ static const struct argp_option tune_options[] = {
 	  "write a page with pictures and tables as well, for a browser", 1 },
 	{ "plot", KEY_PLOT, "FILE.svg", 0,
 	  "write the picture of cost against pages as well; needs gnuplot", 1 },
+	{ "workload", KEY_WORKLOAD, NULL, 0,
+	  "watch the flushes of a program as well, which needs tracefs: of "
+	  "COMMAND, or of --pid or --all for --seconds",
+	  2 },
+	{ "pid", KEY_PID, "PID", 0, "watch this process", 2 },
+	{ "all", KEY_ALL, NULL, 0, "watch all processes", 2 },
+	{ "seconds", KEY_SECONDS, "S", 0, "watch for so long", 2 },
 	{ "knob", KEY_KNOB, NULL, 0,
 	  "show which knob this kernel has and its value, restore what a tune "
 	  "that was killed has left moved, measure nothing",
@@ -199,6 +255,7 @@ void tune_options_parse(int argc, char **argv, struct tune_options *options)
 	static const struct argp argp = {
 		.options = tune_options,
 		.parser = parse,
+		.args_doc = "[--workload -- COMMAND [ARGUMENT...]]",
 		.doc = "Measure when flushing TLB entries page by page (INVLPG) "
 		       "is cheaper than a full flush on this machine, and "
 		       "derive the tlb_flushall_factor.\v"
@@ -208,7 +265,9 @@ void tune_options_parse(int argc, char **argv, struct tune_options *options)
 		       "77 cannot run on this machine.",
 	};
 
-	*options = (struct tune_options){ .max_time = NAN, .root = "" };
+	*options = (struct tune_options){ .max_time = NAN,
+					  .workload.seconds = NAN,
+					  .root = "" };
 	options_common_init(&options->common);
 	options_parse_with(&argp, argc, argv, options, &options_common_argp,
 			   &options->common);

@@ -10,6 +10,7 @@
 #include "apply.h"
 #include "choice.h"
 #include "options.h"
+#include "workload.h"
 
 /* What is done beside or instead of measuring. */
 enum tune_action {
@@ -30,7 +31,9 @@ struct tune_options {
 	struct apply_options apply; /* --dry-run, --force */
 	unsigned int entries;	    /* --tlb-entries; 0: what is measured */
 	const char *report, *plot;  /* --report, --plot, or NULL */
-	const char *root;	    /* --root, "" for the machine itself */
+	bool watches;		    /* --workload */
+	struct workload_options workload;
+	const char *root; /* --root, "" for the machine itself */
 };
 
 /* Exits with a message and STATUS_USAGE for what makes no sense. */

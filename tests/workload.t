@@ -1,0 +1,216 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# ./tune --workload: every flush of a real program, counted once, against
+# another trace of the same run that is counted here, in awk.
+
+. "${top_srcdir:-.}/tests/tap.sh"
+
+tune=$top_builddir/tune
+simulate=$top_builddir/tests/simulate
+query=$top_builddir/tests/query
+cd "$tmp" || exit 1
+
+"$simulate" knob=1 >record.json || exit 1
+"$tune" --from record.json --workload -- true >out 2>err || {
+	[ $? -eq 77 ] && skip_all "$(cat err)"
+}
+instance=
+for tracing in /sys/kernel/tracing /sys/kernel/debug/tracing; do
+	[ -z "$instance" ] || break
+	mkdir $tracing/instances/flush-count-$$ 2>/dev/null &&
+		instance=$tracing/instances/flush-count-$$
+done
+[ -n "$instance" ] || skip_all 'no instance of tracefs'
+trap 'echo 0 >$instance/tracing_on; rmdir $instance; rm -rf "$tmp"' EXIT
+echo mono_raw >$instance/trace_clock
+echo 32768 >$instance/buffer_size_kb
+for event in tlb/tlb_flush sched/sched_process_fork \
+	syscalls/sys_enter_mprotect syscalls/sys_exit_mprotect \
+	syscalls/sys_enter_munmap syscalls/sys_exit_munmap \
+	syscalls/sys_enter_madvise syscalls/sys_exit_madvise; do
+	echo 1 >$instance/events/$event/enable
+done
+
+# What initiates a flush, what kind of and how large, of the process and all it
+# starts, from the time on: "kind pages count", and "reason N count".
+cat >count.awk <<'AWK'
+function hex(text, n, i) {
+	n = 0
+	for (i = 1; i <= length(text); i++)
+		n = 16 * n + index("0123456789abcdef", substr(text, i, 1)) - 1
+	return n
+}
+/^#/ { next }
+{
+	if (!match($0, /-[0-9]+ +\[[0-9]+\]/))
+		next
+	pid = substr($0, RSTART + 1)
+	sub(/ .*/, "", pid)
+	rest = substr($0, RSTART + RLENGTH)
+	if (!match(rest, /[0-9]+\.[0-9]+: /))
+		next
+	time = substr(rest, RSTART, RLENGTH - 2)
+	rest = substr(rest, RSTART + RLENGTH)
+	if (pid != root && !(pid in tree))
+		next
+	if (time + 0 < begin + 0)
+		next
+}
+rest ~ /^sched_process_fork:/ {
+	child = rest
+	sub(/.*child_pid=/, "", child)
+	tree[child + 0] = 1
+	next
+}
+rest ~ /^sys_[a-z]+\(/ {
+	kind = rest
+	sub(/^sys_/, "", kind)
+	sub(/\(.*/, "", kind)
+	len = rest
+	sub(/.*len(_in)?: (0x)?/, "", len)
+	sub(/[,)].*/, "", len)
+	inside[pid] = kind
+	size[pid] = int((hex(len) + 4095) / 4096)
+	next
+}
+rest ~ /^sys_[a-z]+ -> / {
+	inside[pid] = ""
+	next
+}
+rest ~ /^tlb_flush:/ {
+	reason = rest
+	sub(/.*\(/, "", reason)
+	sub(/\).*/, "", reason)
+	if (reason == 0) # a switch, on the way from or to another task
+		next
+	reasons[reason + 0]++
+	if (reason != 2 && reason != 3)
+		next
+	pages = rest
+	sub(/.*pages:/, "", pages)
+	sub(/ .*/, "", pages)
+	pages += 0
+	kind = inside[pid] == "" ? "other" : inside[pid]
+	if (pages < 0)
+		pages = kind == "other" ? 0 : size[pid]
+	n = pages > 512 ? "larger" : pages == 0 ? "unknown" : pages
+	count[kind " " n]++
+}
+END {
+	for (what in count)
+		print what, count[what]
+	for (reason in reasons)
+		print "reason", reason, reasons[reason]
+}
+AWK
+
+# said: the same from out.json.
+said() {
+	for kind in mprotect munmap madvise other; do
+		path=workload.kinds.$kind
+		for what in unknown larger; do
+			echo "$kind $what $("$query" out.json $path.$what)"
+		done
+		n=$("$query" out.json $path.pages)
+		i=0
+		while [ $i -lt "$n" ]; do
+			# Two words, as they are.
+			# shellcheck disable=SC2046
+			echo $kind $("$query" out.json $path.pages.$i.0 \
+				$path.pages.$i.1)
+			i=$((i + 1))
+		done
+	done | grep -v ' 0$'
+	i=1
+	for reason in received local local_mm interrupts_sent \
+		wrong_cpu; do
+		echo "reason $i $("$query" out.json workload.events.$reason)"
+		i=$((i + 1))
+	done | grep -v ' 0$'
+}
+
+# exact NAME MIN COMMAND...: both counts are the same, of at least MIN flushes.
+exact() {
+	name=$1
+	min=$2
+	shift 2
+	echo >$instance/trace
+	"$tune" --from record.json --format json -o out.json --workload -- "$@" \
+		>log 2>&1
+	status=$?
+	cat $instance/trace >raw
+	if [ $status -ne 0 ] || [ "$("$query" out.json workload.lost_events)" != 0 ] ||
+		cat $instance/per_cpu/cpu*/stats | grep -q '^overrun: [1-9]'; then
+		skip 2 "$name: status $status, or events lost: $(tail -1 log)"
+		return
+	fi
+	begin=$("$query" out.json workload.begin_ns | sed 's/\(...\)...$/\1/; s/\(......\)$/.\1/')
+	LC_ALL=C awk -v root="$("$query" out.json workload.process)" \
+		-v begin="$begin" -f count.awk raw | sort >counted
+	said | sort >said
+	ok "$name: the same count" diff counted said
+	total=$("$query" out.json workload.flushes)
+	ok "... of $total flushes" [ "$total" -ge "$min" ]
+}
+
+# shellcheck disable=SC2016
+exact 'a shell' 20 sh -c 'i=0; while [ $i -lt 20 ]; do true | cat; i=$((i+1)); done'
+if command -v stress-ng >/dev/null; then
+	exact 'stress-ng munmap' 1000 stress-ng --munmap 1 --timeout 1 --temp-path "$tmp"
+	exact 'stress-ng with threads' 100 stress-ng --tlb-shootdown 1 --timeout 1 --temp-path "$tmp"
+else
+	skip 4 'no stress-ng'
+fi
+if command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null; then
+	cat >redis.sh <<'END'
+redis-server --port 0 --unixsocket "$1/redis" --save '' --dir "$1" >/dev/null &
+server=$!
+for i in 1 2 3 4 5 6 7 8 9 10; do [ -S "$1/redis" ] && break; sleep 0.2; done
+redis-benchmark -s "$1/redis" -n 20000 -t set,get,lpush -q >/dev/null
+redis-cli -s "$1/redis" bgsave >/dev/null
+sleep 0.3
+redis-cli -s "$1/redis" shutdown nosave
+wait $server
+END
+	exact redis 20 sh redis.sh "$tmp"
+else
+	skip 2 'no redis'
+fi
+if command -v dbench >/dev/null && [ -e /usr/share/dbench/client.txt ]; then
+	exact dbench 20 dbench -D "$tmp" -c /usr/share/dbench/client.txt -t 2 2
+else
+	skip 2 'no dbench'
+fi
+
+# What is said of it.
+"$tune" --from record.json --workload -- sh -c 'exit 3' >text 2>err
+is "$? $(cat err)" '0 ' 'a program that fails is watched as well'
+like "$(cat text)" '^Workload: [0-9]+ flushes' 'for people'
+like "$(cat text)" 'the factor for this program: -?[0-9]' 'with a factor'
+"$tune" --from record.json --format json -o out.json --workload -- sh -c 'exit 3'
+is "$("$query" out.json workload.exit_status)" 3 'its status'
+ok 'the best ceiling costs no more than others' awk "BEGIN { exit !(\
+	$("$query" out.json workload.predictions.0.best.ns_per_second) <= \
+	$("$query" out.json workload.predictions.0.stock.ns_per_second) + 1e-9) }"
+
+# A process that runs, and all of them.
+sh -c 'while :; do true | cat; done' &
+busy=$!
+"$tune" --from record.json --format json -o out.json --workload --pid $busy \
+	--seconds 1
+is $? 0 'a process that runs'
+ok '... has flushes' [ "$("$query" out.json workload.flushes)" -gt 0 ]
+"$tune" --from record.json --format json -o out.json --workload --all \
+	--seconds 0.5
+kill $busy
+is "$? $("$query" out.json workload.process)" '0 null' 'all processes'
+is "$(find "${instance%/*}" -maxdepth 1 -name 'tlbtune-tune-*')" '' \
+	'no instance is left'
+
+# What cannot be.
+"$tune" --from record.json --workload -- /no/such/program >out 2>err
+is "$? $("$tune" --from record.json --workload --pid 999999999 --seconds 1 2>&1 | wc -l)" \
+	'0 1' 'no such program, no such process'
+
+done_testing
