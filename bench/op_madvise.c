@@ -16,7 +16,6 @@
 #include <config.h>
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +25,7 @@
 #include "core/sysfile.h"
 #include "core/text.h"
 #include "operations.h"
+#include "why.h"
 
 static int advise(const struct bench_run *run, int advice)
 {
@@ -41,29 +41,16 @@ static int dirty(struct bench_run *run)
 	return 0;
 }
 
-/* Set *why and errno; returns -1. */
-__attribute__((format(printf, 2, 3))) static int cannot(char **why,
-							const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	if (vasprintf(why, format, args) < 0)
-		*why = NULL;
-	va_end(args);
-	errno = EAGAIN;
-	return -1;
-}
-
 /* The kernel takes this advice. */
 static int try(const struct bench_run *run, int advice, const char *name,
 	       char **why)
 {
 	if (advise(run, advice) < 0)
-		return cannot(why, "madvise(%s): %s%s", name, strerror(errno),
-			      errno == EINVAL ?
-				      " (this kernel does not have it)" :
-				      "");
+		return why_set(why, EAGAIN, "madvise(%s): %s%s", name,
+			       strerror(errno),
+			       errno == EINVAL ?
+				       " (this kernel does not have it)" :
+				       "");
 	region_dirty(&run->region);
 	return 0;
 }
@@ -111,18 +98,19 @@ static int prepare_pageout(struct bench_run *run, char **why)
 	size_t left;
 
 	if (!has_swap())
-		return cannot(why, "madvise(MADV_PAGEOUT): there is no swap, "
-				   "so that no page would be flushed");
+		return why_set(why, EAGAIN,
+			       "madvise(MADV_PAGEOUT): there is no swap, "
+			       "so that no page would be flushed");
 	if (advise(run, MADV_PAGEOUT) < 0)
 		return try(run, MADV_PAGEOUT, "MADV_PAGEOUT", why);
 	if (region_present(region, &left, why) < 0)
 		return -1;
 	region_dirty(region);
 	if (left)
-		return cannot(why,
-			      "madvise(MADV_PAGEOUT): %zu of %zu pages stay "
-			      "where they are (no more swap for us?)",
-			      left, region->target_pages);
+		return why_set(why, EAGAIN,
+			       "madvise(MADV_PAGEOUT): %zu of %zu pages stay "
+			       "where they are (no more swap for us?)",
+			       left, region->target_pages);
 	return 0;
 }
 

@@ -15,6 +15,7 @@
 #include "core/place.h"
 #include "core/report.h"
 #include "shootdown_blame.h"
+#include "why.h"
 
 struct settings {
 	struct options_common common;
@@ -228,7 +229,7 @@ int main(int argc, char **argv)
 		return STATUS_USAGE;
 	environment = place_caller(&settings.common, &placement, &clock);
 	if (shootdown_prepare(&placement, &why) < 0)
-		error(STATUS_CANNOT_RUN, 0, "%s", why);
+		error(STATUS_CANNOT_RUN, 0, "%s", why_text(why));
 	choose_rows(&settings, &placement);
 	interrupt_catch();
 
