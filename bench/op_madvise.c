@@ -91,6 +91,17 @@ static bool has_swap(void)
 	return !none;
 }
 
+/*
+ * Other pages in their place: those may still be on their way to swap, and
+ * until they are there they would not be paged out again.
+ */
+static int replace(struct bench_run *run)
+{
+	if (advise(run, MADV_DONTNEED) < 0)
+		return -1;
+	return dirty(run);
+}
+
 /* There is swap for the pages, and they go there. */
 static int prepare_pageout(struct bench_run *run, char **why)
 {
@@ -105,7 +116,9 @@ static int prepare_pageout(struct bench_run *run, char **why)
 		return try(run, MADV_PAGEOUT, "MADV_PAGEOUT", why);
 	if (region_present(region, &left, why) < 0)
 		return -1;
-	region_dirty(region);
+	if (replace(run) < 0)
+		return why_set(why, EAGAIN, "madvise(MADV_DONTNEED): %s",
+			       strerror(errno));
 	if (left)
 		return why_set(why, EAGAIN,
 			       "madvise(MADV_PAGEOUT): %zu of %zu pages stay "
@@ -142,10 +155,10 @@ static const struct bench operation_pageout = {
 	.operation = "madvise(MADV_PAGEOUT)",
 	.value = "pageout",
 	.small_only = true,
-	.flushes = FLUSH_ALL,
+	.flushes = FLUSH_BATCH,
 	.prepare = prepare_pageout,
 	.op = pageout,
-	.reset = dirty,
+	.reset = replace,
 };
 
 static const struct bench *const advices[] = {
@@ -175,7 +188,7 @@ const struct bench operation_madvise = {
 	       "the caller and meanwhile by the threads of -t. Up to the "
 	       "kernel's ceiling (33 pages on stock kernels) the pages are "
 	       "flushed one by one, above it the whole TLB is; pageout, which "
-	       "needs swap, flushes the whole TLB for any number.",
+	       "needs swap, does not heed it.",
 	.choice = &choice,
 	.op = dontneed,
 	.reset = dirty,

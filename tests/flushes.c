@@ -183,10 +183,12 @@ static void test_claims(void)
 	ok(did(single, 3, FLUSH_EACH, 3, 0), "... whatever the ceiling");
 	ok(!did(single, 2, FLUSH_EACH, 3, 33), "... one is missing");
 	ok(!did(single, 3, FLUSH_RANGE, 3, 33), "... is not one range");
+	ok(did(single, 3, FLUSH_BATCH, 3, 33), "... so reclaim may do it");
 	single[1] = made(FLUSH_LOCAL_MM, CALLER, 2);
 	ok(!did(single, 3, FLUSH_EACH, 3, 33), "... two at once");
-	ok(did(&batch, 1, FLUSH_ALL, 3, 33), "full whatever the ceiling");
-	ok(!did(single, 1, FLUSH_ALL, 3, 33), "... and nothing else");
+	ok(did(&batch, 1, FLUSH_BATCH, 3, 33), "... or by a full one for all");
+	ok(!did(single, 1, FLUSH_BATCH, 3, 33), "... but not one of three");
+	ok(!did(&batch, 1, FLUSH_EACH, 3, 33), "all is not each page");
 }
 
 static void test_unknown(void)

@@ -36,6 +36,7 @@ json_t *bench_flushes_json(const struct proof *proof)
 			 "ceiling_why", why, "interrupts", "rows");
 }
 
+/* Of other initiators it is not known how many calls they are of. */
 static void add_interrupts(json_t *to, size_t index, const struct row *row,
 			   const char *window, size_t calls, double interrupts)
 {
@@ -47,7 +48,10 @@ static void add_interrupts(json_t *to, size_t index, const struct row *row,
 				  (json_int_t)row->threads, "window", window,
 				  "calls", (json_int_t)calls, "received",
 				  report_number(interrupts), "per_call",
-				  report_number(interrupts / (double)calls)));
+				  report_number(
+					  row->initiators > 1 ?
+						  NAN :
+						  interrupts / (double)calls)));
 }
 
 static json_t *side_json(const struct flush_side *side)
@@ -83,6 +87,8 @@ static const char *implied_kind(const struct flush_implied *implied)
 		return "unknown";
 	if (flushes_full(implied))
 		return "full";
+	if (implied->claim == FLUSH_BATCH)
+		return "each page or full";
 	return implied->claim == FLUSH_EACH ? "each page" : "page by page";
 }
 

@@ -50,20 +50,21 @@ static bool is_local(const struct flush *flush)
 
 bool flushes_full(const struct flush_implied *implied)
 {
-	return implied->claim == FLUSH_ALL ||
-	       (implied->claim == FLUSH_RANGE &&
-		(double)implied->pages > implied->ceiling);
+	return implied->claim == FLUSH_RANGE &&
+	       (double)implied->pages > implied->ceiling;
 }
 
 /* A remote flush is of the kind that the operation implies. */
 static bool is_implied(const struct flush *flush,
 		       const struct flush_implied *implied)
 {
+	if (implied->claim == FLUSH_BATCH && flush->full)
+		return true;
 	if (flushes_full(implied))
 		return flush->full;
 	return !flush->full &&
 	       flush->pages ==
-		       (implied->claim == FLUSH_EACH ? 1 : implied->pages);
+		       (implied->claim == FLUSH_RANGE ? implied->pages : 1);
 }
 
 static bool operation_did(const struct operation *operation,
@@ -71,9 +72,9 @@ static bool operation_did(const struct operation *operation,
 {
 	if (operation->others_differ || !operation->local)
 		return false;
-	if (implied->claim == FLUSH_ALL)
-		return operation->all_full;
-	if (implied->claim == FLUSH_EACH)
+	if (implied->claim == FLUSH_BATCH && operation->all_full)
+		return true;
+	if (implied->claim != FLUSH_RANGE)
 		return operation->all_single &&
 		       operation->local == implied->pages;
 	if (isnan(implied->ceiling))

@@ -51,7 +51,11 @@ struct flush flush_of(const struct trace_event *event);
 enum flush_claim {
 	FLUSH_RANGE, /* one flush: of n pages up to the ceiling, full above */
 	FLUSH_EACH,  /* a flush of one page for each of them */
-	FLUSH_ALL,   /* full flushes, whatever n */
+	/*
+	 * What reclaim does: the same where no other CPU may need a flush, else
+	 * full ones for a batch of pages (should_defer_flush, mm/rmap.c).
+	 */
+	FLUSH_BATCH,
 };
 
 struct flush_implied {

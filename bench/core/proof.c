@@ -186,7 +186,7 @@ static size_t operations(const struct bench *bench, const struct bench_run *run)
 {
 	size_t n = OPERATIONS;
 
-	if (bench->flushes == FLUSH_EACH && n > FLUSHES_MAX / run->work->pages)
+	if (bench->flushes != FLUSH_RANGE && n > FLUSHES_MAX / run->work->pages)
 		n = FLUSHES_MAX / run->work->pages;
 	return n ? n : 1;
 }
