@@ -194,13 +194,6 @@ json_t *shootdown_blame_json(const struct shootdown_blame *blame)
 
 /* text ------------------------------------------------------------------- */
 
-static double number(const json_t *object, const char *key)
-{
-	const json_t *value = json_object_get(object, key);
-
-	return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 static void put_ns(FILE *to, double ns)
 {
 	if (isfinite(ns))
@@ -233,9 +226,10 @@ static void print_causes(FILE *to, const json_t *causes)
 		fputs("  ", to);
 		width = put_cause(to, cause);
 		fprintf(to, "%*s %9.0f %8.0f ", width < 40 ? 40 - width : 0, "",
-			number(cause, "calls"), number(cause, "slowest"));
-		put_ns(to, number(cause, "held_median_ns"));
-		put_ns(to, number(cause, "held_max_ns"));
+			report_get(cause, "calls"),
+			report_get(cause, "slowest"));
+		put_ns(to, report_get(cause, "held_median_ns"));
+		put_ns(to, report_get(cause, "held_max_ns"));
 		fputc('\n', to);
 	}
 }
@@ -248,7 +242,7 @@ static void print_last(FILE *to, const json_t *last)
 	fputs("  last to answer:", to);
 	json_array_foreach(last, i, entry)
 		fprintf(to, "%s CPU %.0f in %.0f calls", i ? "," : "",
-			number(entry, "cpu"), number(entry, "calls"));
+			report_get(entry, "cpu"), report_get(entry, "calls"));
 	fputc('\n', to);
 }
 
@@ -259,15 +253,15 @@ static void print_slowest(FILE *to, const json_t *slowest)
 
 	fputs("  the slowest:\n", to);
 	json_array_foreach(slowest, i, call) {
-		fprintf(to, "  %11.0f ns", number(call, "ns"));
+		fprintf(to, "  %11.0f ns", report_get(call, "ns"));
 		if (json_is_integer(json_object_get(call, "last_cpu")))
 			fprintf(to, ", CPU %.0f last after %.0f",
-				number(call, "last_cpu"),
-				number(call, "wait_ns"));
+				report_get(call, "last_cpu"),
+				report_get(call, "wait_ns"));
 		fputs(": ", to);
 		put_cause(to, call);
-		if (isfinite(number(call, "held_ns")))
-			fprintf(to, ", %.0f ns", number(call, "held_ns"));
+		if (isfinite(report_get(call, "held_ns")))
+			fprintf(to, ", %.0f ns", report_get(call, "held_ns"));
 		fputc('\n', to);
 	}
 }
@@ -284,12 +278,14 @@ void shootdown_blame_text(const json_t *blame, FILE *to)
 	fprintf(to,
 		"\nWho answered last, of %.0f CPUs, in %.0f traced calls (not "
 		"in the times above)\n",
-		number(blame, "threads"), number(blame, "calls"));
+		report_get(blame, "threads"), report_get(blame, "calls"));
 	fprintf(to,
 		"  median %.0f ns traced; the slowest %.0f calls took %.0f ns "
 		"or more; %.0f events lost\n",
-		number(blame, "median_ns"), number(blame, "slowest_calls"),
-		number(blame, "slowest_from_ns"), number(blame, "lost_events"));
+		report_get(blame, "median_ns"),
+		report_get(blame, "slowest_calls"),
+		report_get(blame, "slowest_from_ns"),
+		report_get(blame, "lost_events"));
 	print_last(to, json_object_get(blame, "last"));
 	print_causes(to, json_object_get(blame, "causes"));
 	print_slowest(to, json_object_get(blame, "slowest"));

@@ -110,13 +110,6 @@ json_t *shootdown_json(const struct shootdown *all)
 
 /* text ------------------------------------------------------------------- */
 
-static double number(const json_t *object, const char *key)
-{
-	const json_t *value = json_object_get(object, key);
-
-	return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 static void put(FILE *to, int width, int digits, double value)
 {
 	if (isfinite(value))
@@ -138,7 +131,7 @@ static void put_estimate(FILE *to, int width, const json_t *estimate)
 {
 	const json_t *ci95 = json_object_get(estimate, "ci95");
 
-	put(to, width, 0, number(estimate, "estimate"));
+	put(to, width, 0, report_get(estimate, "estimate"));
 	if (json_is_array(ci95))
 		fprintf(to, " [%.0f, %.0f]", bound(ci95, 0), bound(ci95, 1));
 	else
@@ -151,10 +144,10 @@ static const char *farthest(const json_t *distance)
 	const char *name = "-";
 	int i;
 
-	if (number(distance, "unknown") > 0)
+	if (report_get(distance, "unknown") > 0)
 		return "unknown";
 	for (i = 0; i < DISTANCES; i++)
-		if (number(distance, distance_name[i]) > 0)
+		if (report_get(distance, distance_name[i]) > 0)
 			name = distance_name[i];
 	return name;
 }
@@ -184,22 +177,22 @@ static void print_row(FILE *to, const json_t *results, json_int_t row)
 	const json_t *ci95 = json_object_get(running, "ci95");
 	const json_t *tail = json_object_get(running, "tail");
 	const json_t *p999 = json_object_get(tail, "p99_9");
-	double median = number(running, "median");
-	double share = stopped ? number(stopped, "share") : 0;
+	double median = report_get(running, "median");
+	double share = stopped ? report_get(stopped, "share") : 0;
 
 	if (!any)
 		return;
-	fprintf(to, "%5.0f  %-8s", number(any, "cpus"),
+	fprintf(to, "%5.0f  %-8s", report_get(any, "cpus"),
 		farthest(json_object_get(any, "distance")));
 	put(to, 8, 0, median);
 	put(to, 5, 1, 50 * (bound(ci95, 1) - bound(ci95, 0)) / median);
-	put(to, 7, 0, number(running, "p90"));
-	put(to, 7, 0, number(json_object_get(tail, "p99"), "estimate"));
-	put(to, 7, 0, number(p999, "estimate"));
-	put(to, 8, 0, number(running, "max"));
-	put(to, 8, 0, number(running, "n"));
+	put(to, 7, 0, report_get(running, "p90"));
+	put(to, 7, 0, report_get(json_object_get(tail, "p99"), "estimate"));
+	put(to, 7, 0, report_get(p999, "estimate"));
+	put(to, 8, 0, report_get(running, "max"));
+	put(to, 8, 0, report_get(running, "n"));
 	put(to, 8, 1, 100 * share);
-	put(to, 6, 2, number(any, "interrupts_per_call"));
+	put(to, 6, 2, report_get(any, "interrupts_per_call"));
 	fputc('\n', to);
 }
 
@@ -245,9 +238,9 @@ static void print_parts(FILE *to, const json_t *results)
 
 	fputs("\nParts of a call, ns [95 % interval]\n  system call alone  ",
 	      to);
-	put(to, 9, 0, number(query, "median"));
+	put(to, 9, 0, report_get(query, "median"));
 	fputs("  (MEMBARRIER_CMD_QUERY)\n  no CPU interrupted ", to);
-	put(to, 9, 0, number(alone, "median"));
+	put(to, 9, 0, report_get(alone, "median"));
 	fputs("  (the other threads sleep)\n", to);
 	for (row = 2; row < rows; row++) {
 		const json_t *result = find(results, row, false);
@@ -255,7 +248,7 @@ static void print_parts(FILE *to, const json_t *results)
 		if (!result)
 			continue;
 		fprintf(to, "  %5.0f interrupted  ",
-			number(result, "cpus") - 1);
+			report_get(result, "cpus") - 1);
 		put_estimate(to, 9, json_object_get(result, "ipi_ns"));
 		fputs("  beyond that\n", to);
 	}
@@ -274,7 +267,7 @@ static void print_tails(FILE *to, const json_t *results)
 
 		if (!result)
 			continue;
-		fprintf(to, "  %5.0f CPUs  p99", number(result, "cpus"));
+		fprintf(to, "  %5.0f CPUs  p99", report_get(result, "cpus"));
 		put_estimate(to, 8, json_object_get(tail, "p99"));
 		fputs("  p99.9", to);
 		if (json_is_string(why))
@@ -298,9 +291,9 @@ static void print_stopped(FILE *to, const json_t *results)
 		fprintf(to,
 			"%5.0f CPUs: %.0f calls with a thread stopped, median "
 			"%.0f, p90 %.0f, max %.0f ns\n",
-			number(stopped, "cpus"), number(stopped, "n"),
-			number(stopped, "median"), number(stopped, "p90"),
-			number(stopped, "max"));
+			report_get(stopped, "cpus"), report_get(stopped, "n"),
+			report_get(stopped, "median"),
+			report_get(stopped, "p90"), report_get(stopped, "max"));
 	}
 }
 

@@ -53,6 +53,20 @@ static json_t *report_of_two(void)
 			 "sub", "x", "ci95");
 }
 
+static void test_get(void)
+{
+	json_t *json = json_pack("{s:i, s:f, s:n, s:s}", "i", 3, "f", 0.5,
+				 "null", "text", "4");
+
+	is_double(report_get(json, "i"), 3, 0, "an integer");
+	is_double(report_get(json, "f"), 0.5, 0, "a fraction");
+	is_double(report_get(json, "null"), NAN, 0, "null is unknown, not 0");
+	is_double(report_get(json, "text"), NAN, 0, "so is what is text");
+	is_double(report_get(json, "no"), NAN, 0, "and what is not there");
+	is_double(report_get(NULL, "i"), NAN, 0, "in nothing, too");
+	json_decref(json);
+}
+
 static void test_csv(void)
 {
 	json_t *report = report_of_two();
@@ -212,6 +226,7 @@ int main(void)
 
 	umask(022);
 	test_numbers();
+	test_get();
 	test_csv();
 	test_summaries();
 	if (mkdtemp(directory)) {

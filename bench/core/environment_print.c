@@ -11,18 +11,12 @@
 #include <string.h>
 
 #include "environment.h"
+#include "report.h"
 #include "warnings.h"
 
 static const json_t *at(const json_t *object, const char *key)
 {
 	return json_object_get(object, key);
-}
-
-static double number(const json_t *object, const char *key)
-{
-	const json_t *value = at(object, key);
-
-	return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
 /* Text, without anything that would move the cursor; n/a for all else. */
@@ -51,8 +45,8 @@ static const char *switched(const json_t *value)
 
 static void put_frequency(const json_t *frequency, FILE *to)
 {
-	double before = number(frequency, "before_ghz");
-	double after = number(frequency, "after_ghz");
+	double before = report_get(frequency, "before_ghz");
+	double after = report_get(frequency, "after_ghz");
 	double low = fmin(before, after), high = fmax(before, after);
 
 	if (isnan(low))
@@ -70,9 +64,9 @@ static void put_cpu(const json_t *env, FILE *to)
 	fprintf(to, "CPU      ");
 	put_text(at(cpu, json_is_string(at(cpu, "brand")) ? "brand" : "vendor"),
 		 to);
-	put_integer(", family", number(cpu, "family"), to);
-	put_integer(" model", number(cpu, "model"), to);
-	put_integer(" stepping", number(cpu, "stepping"), to);
+	put_integer(", family", report_get(cpu, "family"), to);
+	put_integer(" model", report_get(cpu, "model"), to);
+	put_integer(" stepping", report_get(cpu, "stepping"), to);
 	if (json_is_string(at(cpu, "core_type"))) {
 		fprintf(to, ", ");
 		put_text(at(cpu, "core_type"), to);

@@ -18,6 +18,13 @@ json_t *report_number(double x)
 	return isfinite(x) ? json_real(x) : json_null();
 }
 
+double report_get(const json_t *object, const char *key)
+{
+	const json_t *value = json_object_get(object, key);
+
+	return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
 static json_t *interval(const struct interval *interval)
 {
 	if (!isfinite(interval->lo) || !isfinite(interval->hi))

@@ -20,6 +20,9 @@
 /* x as a JSON number, null where it is not finite. */
 json_t *report_number(double x);
 
+/* The member of an object as a number, NAN for all that is not one. */
+double report_get(const json_t *object, const char *key);
+
 /* {"estimate": .., "ci95": [lo, hi]} */
 json_t *report_estimate(const struct estimate *estimate);
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report.h"
 #include "warnings.h"
 
 /* Above these, a disturbance is worth a line. */
@@ -45,14 +46,6 @@ __attribute__((format(printf, 2, 3))) static void warn(struct warnings *to,
 static const char *string(const json_t *object, const char *key)
 {
 	return json_string_value(json_object_get(object, key));
-}
-
-/* NAN for all that is not a number. */
-static double number(const json_t *object, const char *key)
-{
-	const json_t *value = json_object_get(object, key);
-
-	return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
 const char *warnings_hypervisor(const char *signature)
@@ -119,7 +112,7 @@ static void warn_of_machine(struct warnings *to, const json_t *record)
 	if (broadcasts(record))
 		warn(to,
 		     "INVLPGB (up to %.0f pages): may replace the IPIs of processes on 4 or more CPUs",
-		     number(record, "invlpgb_max_pages"));
+		     report_get(record, "invlpgb_max_pages"));
 	for (i = 0; governor && i < sizeof(by_load) / sizeof(*by_load); i++)
 		if (!strcmp(governor, by_load[i]))
 			warn(to,
@@ -131,8 +124,8 @@ static void warn_of_frequency(struct warnings *to, const json_t *record,
 			      double drift_ppm)
 {
 	const json_t *frequency = json_object_get(record, "frequency");
-	double before = number(frequency, "before_ghz");
-	double after = number(frequency, "after_ghz");
+	double before = report_get(frequency, "before_ghz");
+	double after = report_get(frequency, "after_ghz");
 	double percent = 100 * fabs(after / before - 1);
 
 	if (percent > FREQUENCY_PERCENT)
