@@ -25,6 +25,10 @@ bad 2 '-n: .*integer from 1' "$mprotect" -n 0
 bad 2 '-n: .*integer' "$mprotect" -n 8pages
 bad 2 '-p: .*integer' "$mprotect" -p -4
 bad 2 '-l: .*integer' "$mprotect" -l 0
+bad 2 '--breakdown: .*-l' "$mprotect" --breakdown -l 5
+bad 2 '--breakdown: .*--initiators' "$mprotect" --breakdown --initiators 2
+bad 2 '--breakdown: .*copy on write' "$mprotect" --breakdown --cow
+bad 77 '--breakdown: .*a CPU each' "$mprotect" --breakdown -t 60000
 bad 2 '--initiators: .*from 1' "$mprotect" --initiators 0
 bad 2 '--initiators: .*to 1024' "$mprotect" --initiators 1025
 bad 2 '--mode: .*processes' "$mprotect" --initiators 2 --mode fibers

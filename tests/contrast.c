@@ -43,7 +43,9 @@ static void test_read(void)
 		"{'results': [{'threads': 4, 'odd': true, 'even': false,"
 		" 'side': 'caller', 'pattern': null, 'unit': 'ns', 'n': 9,"
 		" 'median': 5, 'ci95': [4, 6], 'blocks': [5, null, 7]},"
-		" {'what': 'call', 'unit': 'ns', 'median': null, 'ci95': null}],"
+		" {'what': 'call', 'unit': 'ns', 'median': null, 'ci95': null},"
+		" {'part': 'refill', 'unit': 'ns', 'n': 5, 'why': null,"
+		" 'estimate': 7, 'ci95': [6, 8]}],"
 		" 'fit': {'blocks': 28, 'c_i': {'estimate': 40, 'ci95': [39, 41]}},"
 		" 'tlb': {'last_level_entries': {'estimate': null, 'ci95': null}},"
 		" 'break_even': [{'working_set': 64, 'pattern': 'seq',"
@@ -52,7 +54,7 @@ static void test_read(void)
 	const struct quantity *one;
 	char *why = NULL;
 
-	ok(quantities_read(report, &all, &why) == 0 && all.n == 5,
+	ok(quantities_read(report, &all, &why) == 0 && all.n == 6,
 	   "all that a report has");
 	one = quantities_find(&all, "threads 4 odd caller", "ns");
 	ok(one && one->value == 5 && one->ci95.hi == 6 && one->blocks == 3 &&
@@ -61,6 +63,9 @@ static void test_read(void)
 	one = quantities_find(&all, "call", "ns");
 	ok(one && isnan(one->value) && isnan(one->ci95.lo) && !one->blocks,
 	   "what is unknown");
+	one = quantities_find(&all, "refill", "ns");
+	ok(one && one->value == 7 && one->ci95.lo == 6,
+	   "a part of a breakdown, which has no median");
 	ok(quantities_find(&all, "fit c_i", "ns/page") &&
 		   quantities_find(&all, "tlb last_level_entries", "entries") &&
 		   quantities_find(&all, "break_even working_set 64 seq",

@@ -331,6 +331,9 @@ static void test_reports(const json_t *schema)
 	report(schema, "access_under",
 	       "\"$top_builddir/access\" --under mprotect --quick "
 	       "--format json");
+	report(schema, "breakdown",
+	       "\"$top_builddir/mprotect\" --breakdown --quick "
+	       "--format json");
 	report(schema, "mprotect",
 	       "\"$top_builddir/mprotect\" --quick -t 0,1 --format json");
 	report(schema, "mprotect",

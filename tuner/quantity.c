@@ -121,6 +121,7 @@ static int read_result(const json_t *result, size_t i, struct quantities *out,
 {
 	struct quantity *quantity = NULL;
 	char *label = NULL;
+	const json_t *value;
 	const char *unit;
 	int failed = read_label(result, &label, &unit);
 
@@ -136,7 +137,10 @@ static int read_result(const json_t *result, size_t i, struct quantities *out,
 		return -1;
 	}
 	quantity->label = label;
-	if (!read_number(json_object_get(result, "median"), &quantity->value))
+	value = json_object_get(result, "median");
+	if (!value) /* a part of a breakdown */
+		value = json_object_get(result, "estimate");
+	if (!read_number(value, &quantity->value))
 		return why_set(why, 0,
 			       "results[%zu].median: expected a number or null",
 			       i);

@@ -8,9 +8,11 @@
 #include <unistd.h>
 
 #include "bench_report.h"
+#include "breakdown.h"
 #include "environment.h"
 #include "interrupt.h"
 #include "membind.h"
+#include "operations.h"
 #include "output.h"
 #include "place.h"
 #include "random.h"
@@ -19,7 +21,7 @@
 
 /* argp ----------------------------------------------------------------- */
 
-enum { KEY_CHOICE = 0x300, KEY_TRACE };
+enum { KEY_CHOICE = 0x300, KEY_TRACE, KEY_BREAKDOWN };
 
 /* Let settings->bench be the operation that its choice has for the argument. */
 static void choose(struct bench_settings *settings, const char *arg)
@@ -37,6 +39,27 @@ static void choose(struct bench_settings *settings, const char *arg)
 		       choice->values, arg);
 }
 
+/* Options that exclude each other. */
+static void check(const struct bench_settings *settings)
+{
+	const struct options_work *work = &settings->work;
+
+	if (work->huge && settings->bench->small_only)
+		options_refuse("--huge: expected pages of 4 KiB for %s",
+			       settings->bench->operation);
+	if (!settings->breakdown)
+		return;
+	if (settings->trace || work->loops || work->initiators > 1 ||
+	    work->huge || work->mem_bind)
+		options_refuse("--breakdown: expected neither --trace, -l, "
+			       "--initiators, --huge nor --mem-bind beside it");
+	if (settings->bench->flushes != FLUSH_RANGE)
+		options_refuse(
+			"--breakdown: expected an operation that flushes "
+			"its pages at once, got %s",
+			settings->bench->operation);
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct bench_settings *settings = state->input;
@@ -52,10 +75,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_TRACE:
 		settings->trace = true;
 		return 0;
+	case KEY_BREAKDOWN:
+		settings->breakdown = true;
+		return 0;
 	case ARGP_KEY_END:
-		if (settings->work.huge && settings->bench->small_only)
-			options_refuse("--huge: expected pages of 4 KiB for %s",
-				       settings->bench->operation);
+		check(settings);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -76,6 +100,16 @@ static void parse_options(int argc, char **argv,
 		  "between the timed rounds, trace others, and show what the "
 		  "kernel flushed for them (needs root)",
 		  2 },
+		{ "breakdown", KEY_BREAKDOWN, NULL, 0,
+		  "instead: what a call costs, part by part, each measured "
+		  "apart: fixed cost and kernel work per page (a line through "
+		  "the times of other sizes), local flush (the step of mprotect "
+		  "at the ceiling), IPI wait (membarrier beside running threads "
+		  "less the same beside parked ones), remote flush (what pages "
+		  "add beside running threads), refill of the TLB (the pass "
+		  "after the call less a warm one); and what they leave of the "
+		  "whole, unexplained",
+		  2 },
 		{ 0 },
 		{ 0 },
 	};
@@ -87,7 +121,7 @@ static void parse_options(int argc, char **argv,
 	char *doc = NULL;
 
 	if (bench->choice)
-		options[1] = (struct argp_option){
+		options[2] = (struct argp_option){
 			.name = bench->choice->option,
 			.key = KEY_CHOICE,
 			.arg = bench->choice->arg,
@@ -239,6 +273,40 @@ static int measure(struct bench_run *run, const struct placement *placement,
 	return status;
 }
 
+/* The same part by part. */
+static int measure_parts(struct bench_run *run,
+			 const struct placement *placement,
+			 const struct bench_settings *settings, json_t *results)
+{
+	const struct options_work *work = &settings->work;
+	int status = 0;
+	size_t i;
+
+	for (i = 0; i < work->rows && status == 0; i++) {
+		struct breakdown breakdown;
+		char *why = NULL;
+
+		if (work->threads[i] + 1 > placement->n)
+			error(STATUS_CANNOT_RUN, 0,
+			      "--breakdown: %zu threads and the caller need a "
+			      "CPU each, there are %zu",
+			      work->threads[i], placement->n);
+		show_progress(i, work);
+		status = breakdown_measure(
+			settings->bench, operations_find("mprotect"), run,
+			placement, work->threads[i], settings->common.quick,
+			random_stream(settings->common.seed, i),
+			interrupt_flag(), &breakdown, &why);
+		if (status < 0)
+			error(errno == EAGAIN ? STATUS_CANNOT_RUN :
+						STATUS_FAILED,
+			      0, "%s", why_text(why));
+		breakdown_json(results, i, work->threads[i], &breakdown);
+	}
+	end_progress();
+	return status;
+}
+
 int bench_main(int argc, char **argv, const struct bench *bench)
 {
 	struct bench_settings settings = { .bench = bench };
@@ -260,7 +328,10 @@ int bench_main(int argc, char **argv, const struct bench *bench)
 		run.proof = open_proof();
 
 	flushes = bench_flushes_json(run.proof);
-	status = measure(&run, &placement, &settings, results, flushes);
+	if (settings.breakdown)
+		status = measure_parts(&run, &placement, &settings, results);
+	else
+		status = measure(&run, &placement, &settings, results, flushes);
 
 	clock_finish(&run.clock);
 	environment_finish(environment, &run.clock);
@@ -268,10 +339,14 @@ int bench_main(int argc, char **argv, const struct bench *bench)
 			    bench_options_json(&settings), &run.clock,
 			    environment_json(environment));
 	if (!report || json_object_set_new(report, "results", results) < 0 ||
-	    json_object_set_new(report, "flushes", flushes) < 0)
+	    (!settings.breakdown &&
+	     json_object_set(report, "flushes", flushes) < 0))
 		error(STATUS_FAILED, ENOMEM, "report");
-	status = report_write(report, &settings.common, bench_print_text);
+	status = report_write(report, &settings.common,
+			      settings.breakdown ? breakdown_text :
+						   bench_print_text);
 
+	json_decref(flushes);
 	json_decref(report);
 	proof_close(run.proof);
 	environment_close(environment);

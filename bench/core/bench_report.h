@@ -17,6 +17,7 @@ struct bench_settings {
 	const struct bench *bench; /* the operation chosen */
 	struct options_common common;
 	struct options_work work;
+	bool breakdown; /* not rows */
 	bool trace;
 };
 
