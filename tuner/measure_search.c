@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <config.h>
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -9,6 +10,7 @@
 #include "plan.h"
 #include "random.h"
 #include "sizes.h"
+#include "why.h"
 
 /* A step of the search; on usual machines 60 ms are 80 readings a size. */
 #define SEARCH_BLOCKS 4
@@ -174,7 +176,11 @@ int measure_search(const struct measure *measure, struct record *record,
 			return 0;
 		if (estimate_step(record->search, record->n_search,
 				  &record->reaccess, step) < 0)
-			return job_no_memory(why);
+			return errno == EINVAL ?
+				       why_set(why, 0,
+					       "no size takes a time that the "
+					       "clock can tell from 0") :
+				       job_no_memory(why);
 		if (step->kind != STEP_FOUND || step->above - step->below <= 1)
 			return 0;
 		n_sizes = plan_gap_sizes(step->below, step->above, n);
