@@ -198,6 +198,11 @@ from 'no-search.json.*search' $in/no-search.json
 from 'record.both\[0\]: expected .*page ns' $in/both.json
 from 'record.in_force: expected pages' $in/in-force.json
 from 'cannot write' $in/good.json -o no/such/file
+from '--also: .*nowhere' $in/good.json --also nowhere
+from '--also: .*array.json' $in/good.json --also $in/array.json
+"$simulate" ceiling=0 >$in/costless.json
+from '--also: .*costless.json: expected costs' $in/good.json \
+	--also $in/costless.json
 if [ "$(id -u)" -eq 0 ]; then
 	skip 1 'root reads every file'
 else

@@ -149,6 +149,23 @@ is "$(get choice.regret_in_force.pages)" 0 'the ceiling in force, not that set'
 holds "$(get choice.regret_in_force.worst) > $(get choice.regret_choice.worst)" \
 	'its regret'
 
+# A hybrid part: one knob for two core types, costs and choice of each shown.
+"$simulate" c_i=200 c_f=300 r=3 a=2000 seed=7 >slow.json
+"$simulate" seed=3 >record.json
+ok 'two core types' "$tune" --from record.json --also slow.json --format json \
+	-o out.json
+is "$(get core_types)" 2 'each is shown'
+covers core_types.0.c_i 40 'the costs of one'
+covers core_types.1.c_i 200 '... and of the other'
+holds "$(get core_types.1.pages) < $(get choice.pages) && \
+	$(get choice.pages) <= $(get core_types.0.pages)" \
+	'the choice is between those for each alone'
+holds "$(get core_types.1.best_pages) < $(get choice.regret_best_pages.pages) && \
+	$(get choice.regret_best_pages.pages) < $(get core_types.0.best_pages)" \
+	'and so is the ceiling'
+like "$("$tune" --from record.json --also slow.json)" 'Core types: one knob' \
+	'for people, too'
+
 # CSV has as many fields in each line, whatever is unknown.
 "$tune" --from record.json --format csv >out.csv
 is "$(awk -F, '{ print NF }' out.csv | sort -u | wc -l)" 1 'CSV is a table'

@@ -30,6 +30,8 @@ struct question {
 	enum objective objective;
 	unsigned int bootstraps; /* 0: DERIVE_BOOTSTRAPS */
 	unsigned int entries;	 /* E to choose for; 0: what was measured */
+	/* of another core type, for which the choice must hold; or NULL */
+	const struct cost_model *also;
 };
 
 struct findings {

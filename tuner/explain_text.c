@@ -7,6 +7,7 @@
 #include "apply.h"
 #include "environment.h"
 #include "explain.h"
+#include "hybrid.h"
 #include "member.h"
 #include "repeat.h"
 #include "workload.h"
@@ -312,6 +313,7 @@ void explain_text(const json_t *report, FILE *to)
 	explain_both_text(json_object_get(report, "both"), to);
 	print_break_even(report, to);
 	explain_choice_text(report, to);
+	hybrid_text(report, to);
 	if (json_object_get(report, "setting"))
 		fputc('\n', to);
 	apply_text(report, to);

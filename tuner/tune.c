@@ -15,6 +15,7 @@
 
 #include "apply.h"
 #include "explain.h"
+#include "hybrid.h"
 #include "interrupt.h"
 #include "knobjson.h"
 #include "output.h"
@@ -83,15 +84,22 @@ static int finish(const struct tune_options *options,
 		  const struct session *session, json_t *report,
 		  const struct record *record)
 {
-	const struct question question = {
+	struct question question = {
 		.seed = saved_seed(report, &options->common),
 		.objective = options->objective,
 		.entries = options->entries,
 	};
+	struct hybrid hybrid;
+	char *why = NULL;
 	struct findings findings;
 	int status = STATUS_OK;
 	size_t i;
 
+	if (options->also) {
+		if (hybrid_open(&hybrid, options->also, &question, &why) < 0)
+			options_refuse("--also: %s", why_text(why));
+		question.also = &hybrid.findings.model;
+	}
 	if (derive(record, &question, &findings) < 0) {
 		if (errno == EINVAL && options->from)
 			options_refuse("%s: record.search: expected timings of "
@@ -107,6 +115,8 @@ static int finish(const struct tune_options *options,
 			    json_integer((json_int_t)question.seed));
 	if (explain_json(report, record, &findings) < 0)
 		error(STATUS_FAILED, ENOMEM, "report");
+	if (options->also && hybrid_json(&hybrid, &findings, report, &why) < 0)
+		options_refuse("--also: %s: %s", options->also, why_text(why));
 	if (options->write_sysctl)
 		status = write_choice(options, session, report);
 	if (options->watches)
@@ -121,6 +131,8 @@ static int finish(const struct tune_options *options,
 	if (options->verify && findings.n_check == 0)
 		status = STATUS_FAILED;
 	derive_free(&findings);
+	if (options->also)
+		hybrid_close(&hybrid);
 	return status;
 }
 

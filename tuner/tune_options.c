@@ -26,6 +26,7 @@ enum {
 	KEY_ENTRIES,
 	KEY_REPORT,
 	KEY_PLOT,
+	KEY_ALSO,
 	KEY_WORKLOAD,
 	KEY_PID,
 	KEY_ALL,
@@ -111,9 +112,10 @@ static void check(const struct tune_options *options)
 		return;
 	}
 	if (options->from || options->write_sysctl || options->verify ||
-	    options->report || options->plot || options->watches)
+	    options->report || options->plot || options->watches ||
+	    options->also)
 		options_refuse("%s: expected it without --from, --verify, "
-			       "--report, --plot, --workload and "
+			       "--also, --report, --plot, --workload and "
 			       "--write-sysctl",
 			       action_name[options->action]);
 	if (options->action == ACTION_KNOB &&
@@ -141,6 +143,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_KNOB:
 		set_action(options, ACTION_KNOB);
+		return 0;
+	case KEY_ALSO:
+		options->also = arg;
 		return 0;
 	case KEY_REPORT:
 		options->report = arg;
@@ -209,6 +214,10 @@ static const struct argp_option tune_options[] = {
 	  "what the choice minimises: minimax (the largest regret, the "
 	  "default), latency (the mean regret of a call) or throughput (the "
 	  "total time)",
+	  1 },
+	{ "also", KEY_ALSO, "FILE", 0,
+	  "choose for another core type as well, from a JSON report that was "
+	  "measured there (--cpus)",
 	  1 },
 	{ "report", KEY_REPORT, "FILE.html", 0,
 	  "write a page with pictures and tables as well, for a browser", 1 },

@@ -33,6 +33,7 @@ struct tune_options {
 	const char *report, *plot;  /* --report, --plot, or NULL */
 	bool watches;		    /* --workload */
 	struct workload_options workload;
+	const char *also; /* --also, or NULL */
 	const char *root; /* --root, "" for the machine itself */
 };
 
