@@ -34,7 +34,7 @@ offenders() {
 while read -r file; do
 	[ -f "$file" ] && text "$file" && echo "$file"
 done <"$tmp/listed" >"$tmp/files"
-grep -E '^(bench|tuner|tests)/.*\.[ch]$' "$tmp/files" >"$tmp/c"
+grep -E '^(bench|tuner|tests|kernel-patch/vm)/.*\.[ch]$' "$tmp/files" >"$tmp/c"
 ok "there are C files" test -s "$tmp/c"
 
 # The licence is in the first line, or in the second after a #! or <?xml.
@@ -85,7 +85,7 @@ else
 	skip 1 "clang-format is not installed"
 fi
 
-grep -E '\.(sh|t)$|^quickstart$|^ci/[a-z]*$|^\.ci/run$' "$tmp/sources" >"$tmp/scripts"
+grep -E '\.(sh|t)$|^quickstart$|^ci/[a-z]*$|^\.ci/run$|^kernel-patch/vm/[a-z-]*$' "$tmp/sources" >"$tmp/scripts"
 if command -v shellcheck >/dev/null; then
 	ok "shellcheck has nothing to say" \
 		xargs shellcheck -x --severity=warning <"$tmp/scripts"
@@ -106,7 +106,7 @@ offenders "Makefile.am names every C file" "$(
 
 offenders "the lists of Makefile.am are sorted" "$(
 	for list in bin_PROGRAMS bench_libbench_a_SOURCES \
-		tuner_libtuner_a_SOURCES C_TESTS HELPERS FUZZERS \
+		tuner_libtuner_a_SOURCES C_TESTS HELPERS FUZZERS VM_BINARIES \
 		PROGRAM_TESTS TREE_TESTS; do
 		words $list | sort -c 2>&1
 	done
@@ -121,7 +121,8 @@ offenders "the README names every program" "$(
 if [ "$in_git" ]; then
 	offenders "git ignores every program" "$(
 		for program in $(words bin_PROGRAMS) $(words C_TESTS) \
-			$(words HELPERS) $(words FUZZERS); do
+			$(words HELPERS) $(words FUZZERS) \
+			$(words VM_BINARIES); do
 			git check-ignore -q "$program" || echo "$program"
 		done
 	)"
