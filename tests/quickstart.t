@@ -255,4 +255,29 @@ echo 'exit 2' | stub make
 run
 is "$status" 2 "a build that fails is the end"
 
+# missing PACKAGE...: what the list of check-kernel says.
+missing() {
+	mkdir -p "$tree/kernel-patch/vm"
+	printf '#!/bin/sh\nprintf "%%s\\\\n" %s\n' "$*" \
+		>"$tree/kernel-patch/vm/missing-packages"
+	chmod +x "$tree/kernel-patch/vm/missing-packages"
+}
+
+machine
+missing linux-source-6.1 qemu-system-x86
+run check-kernel
+is "$status" 0 "check-kernel, packages missing"
+called "... they are installed, and it is run" <<'END'
+apt-cache show linux-source-6.1 qemu-system-x86
+apt-get install -y --no-install-recommends linux-source-6.1 qemu-system-x86
+autoreconf -fi
+configure --quiet
+make --no-print-directory -s check-kernel
+END
+rm "$bin/apt-get"
+stub dnf </dev/null
+run check-kernel
+is "$status" 77 "check-kernel, not on Debian"
+called "... nothing is done" </dev/null
+
 done_testing
