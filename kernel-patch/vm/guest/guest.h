@@ -31,6 +31,7 @@ guest_test test_debugfs;
 guest_test test_kunit;
 guest_test test_policy;
 guest_test test_probe;
+guest_test test_put;
 guest_test test_race;
 guest_test test_record;
 guest_test test_set;

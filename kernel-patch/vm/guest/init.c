@@ -36,9 +36,10 @@ static const struct {
 	{ "cost", test_cost },	     { "count", test_count },
 	{ "debugfs", test_debugfs }, { "kunit", test_kunit },
 	{ "policy", test_policy },   { "probe", test_probe },
-	{ "race", test_race },	     { "record", test_record },
-	{ "set", test_set },	     { "stock", test_stock },
-	{ "stride", test_stride },   { "sysctl", test_sysctl },
+	{ "put", test_put },	     { "race", test_race },
+	{ "record", test_record },   { "set", test_set },
+	{ "stock", test_stock },     { "stride", test_stride },
+	{ "sysctl", test_sysctl },
 };
 
 /* Run a test in this process, or become a program of /bin. */
