@@ -3,12 +3,12 @@
 
 #include <errno.h>
 #include <math.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 
+#include "affinity.h"
 #include "environment.h"
 #include "machine.h"
 #include "report.h"
@@ -42,31 +42,6 @@ static int usage(void *context, int who, struct rusage *usage)
 {
 	(void)context;
 	return getrusage(who, usage);
-}
-
-/* The CPUs that the calling thread was allowed before it was bound. */
-struct affinity {
-	cpu_set_t *set;
-	size_t size;
-};
-
-/* The mask of the calling thread, however many CPUs the kernel knows. */
-static int affinity_get(struct affinity *affinity)
-{
-	size_t cpus;
-
-	for (cpus = 1024; cpus <= 1 << 20; cpus *= 2) {
-		affinity->size = CPU_ALLOC_SIZE(cpus);
-		affinity->set = CPU_ALLOC(cpus);
-		if (!affinity->set)
-			return -1;
-		if (!sched_getaffinity(0, affinity->size, affinity->set))
-			return 0;
-		CPU_FREE(affinity->set);
-		if (errno != EINVAL)
-			return -1;
-	}
-	return -1;
 }
 
 /* Bind the calling thread to cpu; 0 or -1. */
