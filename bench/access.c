@@ -351,6 +351,7 @@ int main(int argc, char **argv)
 	};
 	struct latencies all = { 0 };
 	json_t *report;
+	char *why = NULL;
 	int status = STATUS_OK;
 
 	parse_options(argc, argv, &settings);
@@ -363,11 +364,14 @@ int main(int argc, char **argv)
 		return status;
 	}
 	environment = place_caller(&settings.common, &placement, &clock);
+	measure.cpu = placement.cpu[0];
 	read_cpuid(&all.cpuid);
 	choose_curves(&settings, &all);
 	interrupt_catch();
 
 	measure_all(&settings, &measure, &all);
+	if (place_check(&placement, NULL, &why) < 0)
+		error(STATUS_FAILED, 0, "%s", why_text(why));
 
 	clock_finish(&clock);
 	environment_finish(environment, &clock);

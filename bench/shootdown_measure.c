@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/irqcount.h"
+#include "core/place.h"
 #include "core/progress.h"
 #include "core/random.h"
 #include "core/tail.h"
@@ -284,6 +285,8 @@ static int measure_round(struct measurement *m, size_t round, size_t loops)
 	for (i = 0; i < out->rows && status == 0 && !*plan->stop; i++)
 		status = measure_window(m, &out->row[order[i]], loops);
 	free(order);
+	if (status == 0)
+		status = place_check(plan->placement, m->team, &m->why);
 	return status;
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/gate.h"
+#include "core/place.h"
 #include "core/progress.h"
 #include "core/team.h"
 #include "core/trace.h"
@@ -251,6 +252,8 @@ static int trace_window(struct tracing *t)
 	if (status == 0)
 		status = trace_stop(t->trace, &t->out->why);
 	team_park(t->team);
+	if (status == 0)
+		status = place_check(t->plan->placement, t->team, &t->out->why);
 	if (status < 0 || trace_read(t->trace, keep, t) != 0)
 		return -1;
 	lost = trace_lost(t->trace);

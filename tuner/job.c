@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bound.h"
 #include "child.h"
 #include "job.h"
 
@@ -17,10 +18,30 @@ int job_fails(struct job_message *message, char *text)
 	return 1;
 }
 
-int job_run(int (*work)(void *context), void *context,
-	    const struct job_message *message, char **why)
+struct job {
+	int (*work)(void *context);
+	void *context;
+	const struct measure *measure;
+	struct job_message *message;
+};
+
+static int run_bound(void *context)
 {
-	int status = child_run(work, context, why);
+	const struct job *job = context;
+	int status = job->work(job->context);
+	char *why = NULL;
+
+	if (status == 0 && bound_check("", job->measure->cpu, &why) < 0)
+		return job_fails(job->message, why);
+	return status;
+}
+
+int job_run(int (*work)(void *context), void *context,
+	    const struct measure *measure, struct job_message *message,
+	    char **why)
+{
+	struct job job = { work, context, measure, message };
+	int status = child_run(run_bound, &job, why);
 
 	if (status > 0)
 		*why = strdup(message->text);

@@ -24,9 +24,13 @@ struct job_message {
  */
 int job_fails(struct job_message *message, char *text);
 
-/* Run work in a child. 0, or -1 with *why a malloc'ed sentence. */
+/*
+ * Run work in a child, which must be bound to measure->cpu, and be so still
+ * when the work is done. 0, or -1 with *why a malloc'ed sentence.
+ */
 int job_run(int (*work)(void *context), void *context,
-	    const struct job_message *message, char **why);
+	    const struct measure *measure, struct job_message *message,
+	    char **why);
 
 /* Out of memory: -1 with *why. */
 int job_no_memory(char **why);

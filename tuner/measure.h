@@ -17,6 +17,7 @@
 
 struct measure {
 	const struct clock *clock;
+	unsigned int cpu; /* that the caller is bound to */
 	uint64_t seed;
 	const volatile int *stop; /* non-zero: end as soon as possible */
 };

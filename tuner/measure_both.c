@@ -150,7 +150,8 @@ static int blocks(struct both_job *job, struct record *record, char **why)
 			break;
 		job->seconds = left / (job->plan->blocks - job->block);
 		*job->complete = false;
-		if (job_run(both_block, job, job->message, why) < 0)
+		if (job_run(both_block, job, job->measure, job->message, why) <
+		    0)
 			return -1;
 		if (*job->complete && append(job, record) < 0)
 			return job_no_memory(why);

@@ -274,7 +274,8 @@ int measure_blocks(const struct measure *measure, const struct plan *plan,
 		/* What setting up a block takes comes off the next ones. */
 		job.seconds = left / (plan->blocks - job.block);
 		*job.complete = false;
-		status = job_run(cost_block, &job, job.message, why);
+		status = job_run(cost_block, &job, job.measure, job.message,
+				 why);
 		if (status < 0)
 			break;
 		if (*job.complete && append_block(&job, record) < 0) {

@@ -194,7 +194,8 @@ int measure_reach(const struct measure *measure, const struct reach_plan *plan,
 	     job.block < end && status == 0 && !*measure->stop; job.block++) {
 		for (i = 0; i < job.n_sets; i++)
 			job.points[i].w = 0;
-		status = job_run(reach_block, &job, job.message, why);
+		status = job_run(reach_block, &job, job.measure, job.message,
+				 why);
 		if (status == 0 && keep(&job, points, n) < 0)
 			status = job_no_memory(why);
 	}

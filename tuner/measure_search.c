@@ -123,7 +123,7 @@ static int measure_reaccess(const struct measure *measure,
 
 	if (!job.message || !job.reaccess)
 		return job_no_memory(why);
-	status = job_run(reaccess_block, &job, job.message, why);
+	status = job_run(reaccess_block, &job, job.measure, job.message, why);
 	record->reaccess = *job.reaccess;
 	child_unshare(job.message, sizeof(*job.message));
 	child_unshare(job.reaccess, sizeof(*job.reaccess));
@@ -148,7 +148,8 @@ static int search_sizes(const struct measure *measure, const unsigned int *n,
 	record->n_search = 0; /* what sparser sizes showed has served */
 	for (; job.block < SEARCH_BLOCKS && status == 0 && !*measure->stop;
 	     job.block++) {
-		status = job_run(search_block, &job, job.message, why);
+		status = job_run(search_block, &job, job.measure, job.message,
+				 why);
 		if (status == 0 &&
 		    record_append(&record->search, &record->n_search,
 				  job.points, n_sizes, sizeof(*job.points)) < 0)

@@ -180,7 +180,7 @@ json_t *run_measure(const struct tune_options *options, struct session *session,
 	struct placement placement;
 	struct environment *environment;
 	struct clock clock;
-	const struct measure measure = {
+	struct measure measure = {
 		.clock = &clock,
 		.seed = options->common.seed,
 		.stop = interrupt_flag(),
@@ -188,6 +188,7 @@ json_t *run_measure(const struct tune_options *options, struct session *session,
 	json_t *report;
 
 	environment = place_caller(&options->common, &placement, &clock);
+	measure.cpu = placement.cpu[0];
 	measure_all(options, session, &measure, record);
 	clock_finish(&clock);
 	environment_finish(environment, &clock);

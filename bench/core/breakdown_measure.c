@@ -14,6 +14,7 @@
 #include "bystanders.h"
 #include "gate.h"
 #include "operate.h"
+#include "place.h"
 #include "progress.h"
 #include "random.h"
 #include "samples.h"
@@ -46,6 +47,7 @@ struct session {
 	struct bench_run *run;
 	size_t threads;
 	const volatile int *stop;
+	const struct placement *placement;
 	struct team *team;
 	struct bystanders *bystanders;
 	unsigned int size[SIZES];
@@ -286,6 +288,8 @@ static int measure_block(struct session *s, uint64_t seed,
 	if (status == 0 && s->threads && !busy_first)
 		status = read_busy(s, seed);
 	if (status == 0)
+		status = place_check(s->placement, s->team, &s->why);
+	if (status == 0)
 		derive(s, block);
 	close_places(s);
 	return status;
@@ -369,6 +373,7 @@ int breakdown_measure(const struct bench *bench, const struct bench *mprotect,
 		.run = run,
 		.threads = threads,
 		.stop = stop,
+		.placement = placement,
 	};
 	struct breakdown_input in = {
 		.pages = (unsigned int)run->work->pages,

@@ -177,7 +177,7 @@ static int check(const struct initiators *all, char **why)
 		if (each->error)
 			return say(why, each->what, each->error);
 	}
-	return 0;
+	return team_bound(all->team, "", why);
 }
 
 int initiators_run(struct initiators *all, uint64_t seed,

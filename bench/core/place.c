@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <error.h>
 
+#include "bound.h"
 #include "place.h"
 #include "why.h"
 
@@ -27,4 +28,12 @@ struct environment *place_caller(const struct options_common *options,
 		error(STATUS_CANNOT_RUN, errno, "cannot run on CPU %u",
 		      placement->cpu[0]);
 	return environment;
+}
+
+int place_check(const struct placement *placement, const struct team *team,
+		char **why)
+{
+	if (bound_check("", placement->cpu[0], why) < 0)
+		return -1;
+	return team ? team_bound(team, "", why) : 0;
 }

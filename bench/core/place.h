@@ -9,6 +9,7 @@
 #include "environment.h"
 #include "options.h"
 #include "placement.h"
+#include "team.h"
 
 /*
  * Learn which CPU is for whom, start the clock, read the environment and bind
@@ -19,5 +20,14 @@
 struct environment *place_caller(const struct options_common *options,
 				 struct placement *placement,
 				 struct clock *clock);
+
+/*
+ * Between two windows: the caller is still bound to the CPU that place_caller
+ * gave it, and so is each thread of team, which may be NULL. 0, or -1 with *why
+ * a malloc'ed sentence and errno ECANCELED: what was measured meanwhile means
+ * nothing.
+ */
+int place_check(const struct placement *placement, const struct team *team,
+		char **why);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "place.h"
 #include "random.h"
 #include "windows.h"
 
@@ -75,6 +76,8 @@ static int measure_block(struct measurement *m, size_t loops, uint64_t seed)
 		status = windows_measure(m, (enum window)order[i], loops);
 	if (status == 0 && m->run->proof && !*m->stop)
 		status = windows_trace(m);
+	if (status == 0)
+		status = place_check(m->placement, m->team, &m->why);
 	if (status == 0)
 		status = end_block(m);
 	if (status == 0)
@@ -159,6 +162,7 @@ int row_measure(const struct bench *bench, struct bench_run *run,
 	struct measurement m = {
 		.bench = bench,
 		.run = run,
+		.placement = placement,
 		.stop = stop,
 		.row = row,
 	};

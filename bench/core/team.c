@@ -25,6 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bound.h"
 #include "team_private.h"
 
 /* Of threads that share CPUs: the lowest there is. */
@@ -130,6 +131,9 @@ static void run_window(struct member *member)
 			sched_yield();
 		do_round(member);
 	}
+	if (!bound_to(member->cpu))
+		atomic_store_explicit(&member->moved, true,
+				      memory_order_relaxed);
 }
 
 void *team_member_run(void *argument)
@@ -228,6 +232,17 @@ struct team *team_open_processes(size_t n, const struct placement *placement,
 bool team_lost(struct team *team)
 {
 	return !team_members_live(team);
+}
+
+int team_bound(const struct team *team, const char *root, char **why)
+{
+	size_t i;
+
+	for (i = 0; i < team->n; i++)
+		if (atomic_load_explicit(&team->member[i].moved,
+					 memory_order_relaxed))
+			return bound_lost(root, team->member[i].cpu, why);
+	return 0;
 }
 
 static bool is_set(const volatile int *stop)

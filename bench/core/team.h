@@ -75,6 +75,12 @@ uint64_t team_rounds_of(const struct team *team, size_t index);
 /* Park all threads; returns when every one is parked. */
 void team_park(struct team *team);
 
+/*
+ * While they are parked: each thread was still bound to its CPU at the end of
+ * every window. 0, or -1 with *why and errno as bound_lost, which takes root.
+ */
+int team_bound(const struct team *team, const char *root, char **why);
+
 /* Stop and join all threads. NULL is allowed. */
 void team_close(struct team *team);
 

@@ -25,7 +25,8 @@ struct member {
 	size_t index;
 	unsigned int cpu;
 	pthread_t thread;
-	pid_t pid; /* of a process; 0: it has been waited for */
+	pid_t pid;	   /* of a process; 0: it has been waited for */
+	atomic_bool moved; /* was not bound to cpu at the end of a window */
 };
 
 struct team {

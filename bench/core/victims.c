@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "place.h"
 #include "random.h"
 #include "stats.h"
 #include "victims_window.h"
@@ -95,6 +96,8 @@ static int measure_block(struct victims_session *s, uint64_t seed)
 			s, order[i] & 1 ? VICTIMS_FLUSHED : VICTIMS_QUIET,
 			order[i] & 2);
 	if (status == 0)
+		status = place_check(s->placement, s->team, &s->why);
+	if (status == 0)
 		status = end_block(s);
 	if (status == 0)
 		status = region_verify(&s->run->region, &s->why);
@@ -150,6 +153,7 @@ int victims_measure(struct bench_run *run, const struct placement *placement,
 	struct victims_session s = {
 		.run = run,
 		.plan = plan,
+		.placement = placement,
 		.bystanders = bystanders_open(plan->threads),
 		.victims = victims,
 		.targets = choose_targets(run->work, plan->rate),

@@ -12,6 +12,7 @@
 struct victims_session {
 	struct bench_run *run;
 	const struct victims_plan *plan;
+	const struct placement *placement;
 	struct team *team;
 	struct bystanders *bystanders;
 	struct victims *victims;

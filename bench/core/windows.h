@@ -30,6 +30,7 @@ enum window {
 struct measurement {
 	const struct bench *bench;
 	struct bench_run *run;
+	const struct placement *placement;
 	struct team *team;
 	struct bystanders *bystanders;
 	struct initiators *threads, *processes; /* other ones, or NULL */
