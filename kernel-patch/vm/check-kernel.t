@@ -270,6 +270,40 @@ make_table() {
 	[ -s "$tmp/table.patch" ]
 }
 
+# boot_again NAME AGAIN KERNEL VALUES [BOOT-OPTION...]: boot with the file that
+# ./tune wrote in the guest NAME, and expect the values.
+boot_again() {
+	local name=$1 again=$2 kernel=$3 values=$4 file
+	shift 4
+	file=$(data "$name" file)
+	rm -rf "$tmp/kept"
+	mkdir -p "$tmp/kept${file%/*}"
+	data "$name" line >"$tmp/kept$file"
+	(cd "$tmp/kept" && find etc | cpio -o -H newc -R 0:0 --quiet) |
+		gzip -1n | cat "$tmp/initramfs" - >"$tmp/initramfs-$again"
+	guest "kept $again" 1 "$kernel" "kept $values" \
+		--initramfs "$tmp/initramfs-$again" "$@"
+}
+
+# check_write_sysctl STOCK PATCHED: what ./tune --write-sysctl sets and keeps,
+# and that a killed ./tune leaves nothing moved.
+check_write_sysctl() {
+	local stock=$1 patched=$2 none=-1000 # of a file that is not there: knob.h
+	local skylake=(--cpu Skylake-Client --append mitigations=off)
+
+	guest "write stock" 1 "$stock" "write 1536 , killed 10"
+	guest "write" 1 "$patched" "write 512 , killed 50"
+	guest "write E 0" 1 "$patched" "write 1536 0" "${skylake[@]}"
+	finish
+	boot_again write-stock stock "$stock" "$(data write-stock values)"
+	boot_again write patched "$patched" "$(data write values)"
+	boot_again write-E-0 E-0 "$patched" "$(data write-E-0 values)" \
+		"${skylake[@]}"
+	# A kernel without the sysctls boots all the same.
+	boot_again write without "$stock" "$none $none $none 33"
+	finish
+}
+
 # Everything about one series.
 check_series() {
 	local stock patched debug probe table
@@ -318,6 +352,7 @@ check_series() {
 		"kunit , sysctl , debugfs , policy 48 , stride , race , batch"
 	guest "4 CPUs" 4 "$patched" "policy 48 , race"
 	finish
+	check_write_sysctl "$stock" "$patched"
 	compare_records 1 10000
 	compare_records 2 1000
 	compare_counts "count-stock"
@@ -330,7 +365,8 @@ check_series() {
 }
 
 ok "initramfs" "$vm/initramfs" "$tmp/initramfs" "$init" \
-	"$top_builddir/mprotect" "$top_builddir/tune" || done_testing
+	"$top_builddir/mprotect" "$top_builddir/tune" \
+	"$top_builddir/tests/simulate" || done_testing
 for series; do
 	check_series "$series"
 done

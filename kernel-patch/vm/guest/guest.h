@@ -28,6 +28,8 @@ guest_test test_boot;
 guest_test test_cost;
 guest_test test_count;
 guest_test test_debugfs;
+guest_test test_kept;
+guest_test test_killed;
 guest_test test_kunit;
 guest_test test_policy;
 guest_test test_probe;
@@ -38,5 +40,6 @@ guest_test test_set;
 guest_test test_stock;
 guest_test test_stride;
 guest_test test_sysctl;
+guest_test test_write;
 
 #endif

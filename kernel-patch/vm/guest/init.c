@@ -34,12 +34,13 @@ static const struct {
 } tests[] = {
 	{ "batch", test_batch },     { "boot", test_boot },
 	{ "cost", test_cost },	     { "count", test_count },
-	{ "debugfs", test_debugfs }, { "kunit", test_kunit },
+	{ "debugfs", test_debugfs }, { "kept", test_kept },
+	{ "killed", test_killed },   { "kunit", test_kunit },
 	{ "policy", test_policy },   { "probe", test_probe },
 	{ "put", test_put },	     { "race", test_race },
 	{ "record", test_record },   { "set", test_set },
 	{ "stock", test_stock },     { "stride", test_stride },
-	{ "sysctl", test_sysctl },
+	{ "sysctl", test_sysctl },   { "write", test_write },
 };
 
 /* Run a test in this process, or become a program of /bin. */

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * write ENTRIES [E]: tune --write-sysctl with --tlb-entries ENTRIES on a kernel
+ * that has booted with that E: in force, kept in a file, undone.
+ *
+ * What is chosen after measuring, or if there is a choice at all, is not
+ * judged: an emulator's costs are neither hardware's nor steady. For a record
+ * of a simulated kernel there is one; its file goes to the script, for a second
+ * boot.
+ */
+#include <config.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "guest.h"
+#include "knob.h"
+#include "tap.h"
+#include "tuner.h"
+
+#define LOG "/tmp/tune.log"
+#define RECORD "/tmp/record.json"
+#define FAR_CEILING 4 /* pages; no measuring has chosen so few */
+
+/* The file says what is in force, and for the script, line by line. */
+static void check_file(const struct tuner_values *now, bool tell)
+{
+	const char *name = tuner_file();
+	char line[256], *value;
+	long last = KNOB_UNKNOWN;
+	FILE *from = fopen(name, "r");
+
+	ok(from, "%s is there", name);
+	while (from && fgets(line, sizeof(line), from)) {
+		if (tell)
+			printf("data: line %s", line);
+		value = strrchr(line, ' ');
+		if (line[0] != '#' && value)
+			last = atol(value + 1);
+	}
+	if (from)
+		fclose(from);
+	is_int(last, tuner_has_factor() ? now->factor : now->ceiling,
+	       "its last line is the value in force");
+	if (tell)
+		printf("data: file %s\ndata: values %ld %ld %ld %ld\n", name,
+		       now->factor, now->entries, now->pages, now->ceiling);
+}
+
+/* True if a line of the file has the text in it. */
+static bool says(const char *name, const char *text)
+{
+	char line[512];
+	bool found = false;
+	FILE *from = fopen(name, "r");
+
+	while (from && !found && fgets(line, sizeof(line), from))
+		found = strstr(line, text) != NULL;
+	if (from)
+		fclose(from);
+	return found;
+}
+
+/* What is in force after a --write-sysctl, where old was before. */
+static void check_written(const struct tuner_values *old, const char *entries,
+			  bool tell)
+{
+	struct tuner_values now;
+
+	tuner_values(&now);
+	if (tuner_has_factor()) {
+		ok(now.factor > -2, "factor %ld is in force", now.factor);
+		is_int(now.entries, atol(entries), "... with the E given");
+		is_int(now.pages,
+		       knob_ceiling_halving(now.factor,
+					    (unsigned long)now.entries),
+		       "... and its pages follow");
+		is_int(now.ceiling, old->ceiling, "debugfs is left alone");
+	} else {
+		ok(now.ceiling != old->ceiling && now.ceiling >= 0,
+		   "a ceiling of %ld pages is in force", now.ceiling);
+	}
+	check_file(&now, tell);
+}
+
+static void undo(const struct tuner_values *old)
+{
+	static const char *const argv[] = { "tune", "--undo", NULL };
+	struct tuner_values now;
+
+	is_int(tuner_run(LOG, argv), 0, "tune --undo");
+	tuner_values(&now);
+	ok(tuner_same(&now, old), "the values are those of before");
+	ok(access(tuner_file(), F_OK) < 0, "and the file is gone");
+}
+
+/* Another value, as a boot leaves it; then what was stored. */
+static void apply_again(const struct tuner_values *old)
+{
+	static const char *const argv[] = { "tune", "--apply", NULL };
+	struct tuner_values want, now;
+
+	tuner_values(&want);
+	if (tuner_has_factor()) {
+		is_int(knob_write(KNOB_FACTOR, -2), 0, "factor -2");
+		is_int(knob_write(KNOB_ENTRIES, old->entries), 0,
+		       "E of before");
+	} else {
+		is_int(knob_write(KNOB_CEILING, old->ceiling), 0,
+		       "ceiling of before");
+	}
+	is_int(tuner_run(LOG, argv), 0, "tune --apply");
+	tuner_values(&now);
+	ok(tuner_same(&now, &want), "the values are those written");
+}
+
+/* The choice is written, or there is none and nothing is. */
+static void check_measured(const struct tuner_values *old,
+			   const char *const *argv, const char *entries)
+{
+	int status = tuner_run(LOG, argv);
+	struct tuner_values now;
+
+	if (!status) {
+		ok(true, "tune --quick --write-sysctl has written");
+		check_written(old, entries, false);
+		return;
+	}
+	is_int(status, 1, "tune --quick --write-sysctl has refused");
+	ok(says(LOG, "nothing written: there is no choice"),
+	   "... for lack of a choice");
+	tuner_values(&now);
+	ok(tuner_same(&now, old), "... and changed no value");
+	ok(access(tuner_file(), F_OK) < 0, "... and no file");
+}
+
+int test_write(int argc, char **argv)
+{
+	const char *entries = argc > 1 ? argv[1] : "512";
+	const char *const simulate[] = { "simulate", "live=1", "knob=1", NULL };
+	const char *const from[] = {
+		"tune",		 "--from", RECORD, "--write-sysctl",
+		"--tlb-entries", entries,  NULL
+	};
+	const char *const measure[] = {
+		"tune",	   "--quick",	    "--write-sysctl",
+		"--force", "--tlb-entries", entries,
+		NULL
+	};
+	struct tuner_values old;
+
+	if (argc > 2)
+		is_int(knob_read(KNOB_ENTRIES), atol(argv[2]), "E %s at boot",
+		       argv[2]);
+	tuner_values(&old);
+	is_int(tuner_run(RECORD, simulate), 0,
+	       "a record of a simulated kernel");
+	is_int(tuner_run(LOG, from), 0, "tune --from it --write-sysctl");
+	check_written(&old, entries, true);
+	apply_again(&old);
+	undo(&old);
+
+	/* Measured for the first time, any choice differs from this one. */
+	if (!tuner_has_factor()) {
+		is_int(knob_write(KNOB_CEILING, FAR_CEILING), 0, "4 pages");
+		tuner_values(&old);
+	}
+	check_measured(&old, measure, entries);
+	undo(&old);
+	return done();
+}
