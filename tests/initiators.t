@@ -101,11 +101,7 @@ kill -INT $pid
 wait $pid
 is $? 130 'SIGINT: dies of it'
 is "$("$query" ended.json partial)" true '... after a partial result'
-left=
-for other in $others; do
-	kill -0 "$other" 2>/dev/null && left="$left $other"
-done
-is "$left" '' '... and no process is left'
+none_left "$others" '... and no process is left'
 
 "$mprotect" --initiators 3 --mode processes -l 1000000000 --format json \
 	-o killed.json 2>err &
@@ -121,11 +117,7 @@ is $? 1 'one is killed: an error'
 like "$(cat err)" 'another initiator was killed' '... that says so'
 is "$(wc -l <err)" 1 '... in one line'
 is "$(ls killed.json 2>/dev/null)" '' '... and no result'
-left=
-for other in $others; do
-	kill -0 "$other" 2>/dev/null && left="$left $other"
-done
-is "$left" '' '... and no process is left'
+none_left "$others" '... and no process is left'
 
 # The caller is killed, which it cannot notice.
 "$mprotect" --initiators 3 --mode processes -l 1000000000 >/dev/null &
@@ -135,18 +127,6 @@ others=$(children $pid)
 is "$(echo "$others" | wc -w)" 2 'two other processes again'
 kill -KILL $pid
 wait $pid 2>/dev/null
-tries=0
-while [ $tries -lt 10 ]; do
-	left=
-	for other in $others; do
-		# A zombie that nobody reaps does no harm.
-		grep -qs '^State:.[^Z]' "/proc/$other/status" &&
-			left="$left $other"
-	done
-	[ "$left" ] || break
-	sleep 0.2
-	tries=$((tries + 1))
-done
-is "$left" '' 'SIGKILL: the others die with it'
+none_left "$others" 'SIGKILL: the others die with it'
 
 done_testing

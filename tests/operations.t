@@ -63,12 +63,7 @@ sleep 1
 children=$(cat "/proc/$pid/task/$pid/children" 2>/dev/null)
 kill -KILL $pid
 wait $pid
-sleep 1
-left=
-for child in $children; do
-	[ ! -d "/proc/$child" ] || left="$left $child"
-done
-is "$left" '' 'SIGKILL leaves no child'
+none_left "$children" 'SIGKILL leaves no child'
 
 # In the middle of it, when the pages may be gone.
 "$top_builddir/munmap" -t 1,1,1,1 -l 1000000000 --format json -o partial.json &

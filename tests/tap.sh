@@ -74,6 +74,23 @@ like() {
 	fi
 }
 
+# none_left "PID..." NAME: they all end, soon; on a busy machine that takes time.
+# A zombie that nobody reaps does no harm.
+none_left() {
+	tap_tries=150
+	while [ $tap_tries -gt 0 ]; do
+		tap_alive=
+		for tap_pid in $1; do
+			grep -qs '^State:.[^Z]' "/proc/$tap_pid/status" &&
+				tap_alive="$tap_alive $tap_pid"
+		done
+		[ "$tap_alive" ] || break
+		sleep 0.2
+		tap_tries=$((tap_tries - 1))
+	done
+	is "$tap_alive" '' "$2"
+}
+
 # skip COUNT REASON: count that many tests as skipped.
 skip() {
 	tap_left=$1

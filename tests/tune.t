@@ -238,12 +238,7 @@ sleep 1.5
 child=$(cat /proc/$pid/task/$pid/children 2>/dev/null)
 kill -KILL $pid
 wait $pid 2>/dev/null
-sleep 0.2
-left=no
-for c in $child; do
-	[ ! -e "/proc/$c" ] || grep -q '^State:.Z' "/proc/$c/status" || left=$c
-done
-is $left no 'SIGKILL: no child is left'
+none_left "$child" 'SIGKILL: no child is left'
 
 # One CPU is enough.
 if command -v taskset >/dev/null && taskset -c 0 true 2>/dev/null; then
