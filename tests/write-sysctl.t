@@ -258,7 +258,8 @@ unit=$top_builddir/tuner/tlbtune.service
 like "$(cat "$unit")" '^ExecStart=/.*/tlb-tune --apply$' 'the unit runs tlb-tune'
 like "$(cat "$unit")" '^SuccessExitStatus=77$' '... and does not fail elsewhere'
 if command -v systemd-analyze >/dev/null; then
-	sed "s|^ExecStart=[^ ]*|ExecStart=$tune|" "$unit" >tlbtune.service
+	# Any program: where this one is built, the path may have spaces.
+	sed 's|^ExecStart=[^ ]*|ExecStart=/bin/true|' "$unit" >tlbtune.service
 	systemd-analyze verify ./tlbtune.service >out 2>&1
 	is "$? $(cat out)" '0 ' 'systemd-analyze has nothing to say'
 else
