@@ -7,6 +7,7 @@
 
 #include "judge.h"
 #include "pagemodel.h"
+#include "why.h"
 
 const char *const finding_text[] = {
 	[FINDING_NO_FAULT] = "an access that had to fault did not",
@@ -323,12 +324,10 @@ static int check_errors(const struct trial *trial, const struct group *group,
 
 		if (!error)
 			continue;
-		if (asprintf(why, "%s: %s",
-			     verb_info[trial->program->step[i].verb].name,
-			     trial->outcome[i].hint ? trial->outcome[i].hint :
-						      strerror(error)) < 0)
-			*why = NULL;
-		return -1;
+		return why_set(why, 0, "%s: %s",
+			       verb_info[trial->program->step[i].verb].name,
+			       trial->outcome[i].hint ? trial->outcome[i].hint :
+							strerror(error));
 	}
 	return 0;
 }

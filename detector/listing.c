@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "listing.h"
+#include "why.h"
 
 static void print_step(const struct step *step, FILE *to)
 {
@@ -210,9 +211,7 @@ static bool parse_line(struct line *line, const char *word,
 
 static int refuse(char **why, size_t number, const char *what)
 {
-	if (asprintf(why, "%zu: %s", number, what) < 0)
-		*why = NULL;
-	return -1;
+	return why_set(why, 0, "%zu: %s", number, what);
 }
 
 static int refuse_word(char **why, size_t number, const char *wanted)

@@ -17,6 +17,7 @@
 #include "sysfile.h"
 #include "text.h"
 #include "touch.h"
+#include "why.h"
 
 #define PAGE ((size_t)4096)
 #define HUGE_PAGE ((size_t)2 << 20)
@@ -27,9 +28,7 @@
 
 static int refuse(char **why, const char *what)
 {
-	if (asprintf(why, "%s: %s", what, strerror(errno)) < 0)
-		*why = NULL;
-	return -1;
+	return why_set(why, 0, "%s: %s", what, strerror(errno));
 }
 
 /* addresses ------------------------------------------------------------ */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "child.h"
+#include "why.h"
 
 void *child_share(size_t size)
 {
@@ -47,29 +48,21 @@ int child_run(int (*work)(void *context), void *context, char **why)
 	signal(SIGCHLD, SIG_DFL);
 	pid = fork();
 
-	if (pid < 0) {
-		if (asprintf(why, "cannot fork: %s", strerror(errno)) < 0)
-			*why = NULL;
-		return -1;
-	}
+	if (pid < 0)
+		return why_set(why, 0, "cannot fork: %s", strerror(errno));
 	if (pid == 0)
 		run(work, context, parent);
 	while (waitpid(pid, &status, 0) < 0) {
-		if (errno != EINTR) {
-			if (asprintf(why, "a measuring process is lost: %s",
-				     strerror(errno)) < 0)
-				*why = NULL;
-			return -1;
-		}
+		if (errno != EINTR)
+			return why_set(why, 0,
+				       "a measuring process is lost: %s",
+				       strerror(errno));
 		/* The signal may have been for this process alone. */
 		kill(pid, SIGTERM);
 	}
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
-	if (asprintf(why, "a measuring process was killed: %s%s",
-		     strsignal(WTERMSIG(status)),
-		     WTERMSIG(status) == SIGKILL ? " (out of memory?)" : "") <
-	    0)
-		*why = NULL;
-	return -1;
+	return why_set(why, 0, "a measuring process was killed: %s%s",
+		       strsignal(WTERMSIG(status)),
+		       WTERMSIG(status) == SIGKILL ? " (out of memory?)" : "");
 }

@@ -17,6 +17,7 @@
 #include "lock.h"
 #include "statefile.h"
 #include "sysfile.h"
+#include "why.h"
 
 #define DIRECTORY "/run/tlbtune"
 #define LOCK DIRECTORY "/lock"
@@ -118,11 +119,8 @@ int journal_open(struct journal *journal, const char *root,
 		goto fail;
 	journal->lock = take_lock(root, stop);
 	if (journal->lock < 0) {
-		saved = errno;
-		if (asprintf(why, "cannot lock '%s" LOCK "': %s", root,
-			     strerror(saved)) < 0)
-			*why = NULL;
-		errno = saved;
+		why_set(why, 0, "cannot lock '%s" LOCK "': %s", root,
+			strerror(errno));
 		goto fail;
 	}
 	if (recover(journal, found, why) == 0)
@@ -175,12 +173,9 @@ int journal_begin(struct journal *journal, const struct knob_value *original,
 	const char *fault = knob_fault(original);
 
 	*why = NULL;
-	if (fault) {
-		if (asprintf(why, "%s could not be restored: expected %s",
-			     knob_name[original->kind], fault) < 0)
-			*why = NULL;
-		return -1;
-	}
+	if (fault)
+		return why_set(why, 0, "%s could not be restored: expected %s",
+			       knob_name[original->kind], fault);
 	journal->original = *original;
 	if (guard(journal) < 0) {
 		*why = strdup(strerror(ENOMEM));

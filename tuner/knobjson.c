@@ -9,6 +9,7 @@
 #include "cost.h"
 #include "knobjson.h"
 #include "text.h"
+#include "why.h"
 
 json_t *knobjson_value(const struct knob_value *value)
 {
@@ -46,12 +47,9 @@ static int integer(const json_t *json, const char *key, int min, int max,
 	const json_t *member = json_object_get(json, key);
 	json_int_t number = json_integer_value(member);
 
-	if (!json_is_integer(member) || number < min || number > max) {
-		if (asprintf(why, "%s: expected an integer from %d to %d", key,
-			     min, max) < 0)
-			*why = NULL;
-		return -1;
-	}
+	if (!json_is_integer(member) || number < min || number > max)
+		return why_set(why, 0, "%s: expected an integer from %d to %d",
+			       key, min, max);
 	*value = (int)number;
 	return 0;
 }
@@ -66,9 +64,7 @@ static int read_factor(const json_t *json, struct knob_value *value, char **why)
 		    why) < 0)
 		return -1;
 	fault = knob_fault(value);
-	if (fault && asprintf(why, "expected %s", fault) < 0)
-		*why = NULL;
-	return fault ? -1 : 0;
+	return fault ? why_set(why, 0, "expected %s", fault) : 0;
 }
 
 int knobjson_read(const json_t *json, struct knob_value *value, char **why)
@@ -85,8 +81,6 @@ int knobjson_read(const json_t *json, struct knob_value *value, char **why)
 		value->kind = KNOB_CEILING;
 		return integer(json, "pages", 0, INT_MAX, &value->pages, why);
 	}
-	if (asprintf(why, "kind: expected %s or %s", knob_name[KNOB_FACTOR],
-		     knob_name[KNOB_CEILING]) < 0)
-		*why = NULL;
-	return -1;
+	return why_set(why, 0, "kind: expected %s or %s",
+		       knob_name[KNOB_FACTOR], knob_name[KNOB_CEILING]);
 }

@@ -12,6 +12,7 @@
 #include "record.h"
 #include "report.h"
 #include "text.h"
+#include "why.h"
 
 /* What a run can at most have measured; larger numbers are a foreign file. */
 #define MAX_BLOCK 100000
@@ -271,12 +272,9 @@ static int read_member(const json_t *json, const char *member,
 	struct reader reader = { member, 0, columns, why };
 	char *rows;
 
-	if (!json_is_array(list)) {
-		if (asprintf(why, "record.%s: expected an array of [%s]",
-			     member, columns) < 0)
-			*why = NULL;
-		return -1;
-	}
+	if (!json_is_array(list))
+		return why_set(why, 0, "record.%s: expected an array of [%s]",
+			       member, columns);
 	rows = calloc(n + 1, size);
 	if (!rows) {
 		*why = strdup(strerror(ENOMEM));

@@ -195,8 +195,7 @@ static struct proof *open_proof(void)
 	struct proof *proof = proof_open(&why);
 
 	if (!proof)
-		error(STATUS_CANNOT_RUN, 0, "--trace: %s",
-		      why ? why : strerror(ENOMEM));
+		error(STATUS_CANNOT_RUN, 0, "--trace: %s", why_text(why));
 	return proof;
 }
 

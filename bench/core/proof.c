@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "proof.h"
+#include "why.h"
 
 #define OPERATIONS 32	 /* in a window */
 #define FLUSHES_MAX 4096 /* of them, about */
@@ -30,9 +31,7 @@ struct proof {
 
 static int fail(char **why, const char *what)
 {
-	if (asprintf(why, "%s: %s", what, strerror(errno)) < 0)
-		*why = NULL;
-	return -1;
+	return why_set(why, 0, "%s: %s", what, strerror(errno));
 }
 
 /* The next span, which begins now; NULL on ENOMEM. */
