@@ -208,26 +208,22 @@ static size_t last_writer(const struct trial *trial, size_t end,
 }
 
 /*
- * One frame of the page, by the second view. What is seen, if allowed, is from
- * now on what the frame contains.
+ * What was seen of a page, in trial->slot, against what its cells allow. What
+ * is seen, if allowed, is from now on what the cell contains. True if something
+ * is found.
  */
-static bool compare_view(struct trial *trial, size_t end, unsigned int page,
-			 long frame)
+static bool compare(struct trial *trial, enum finding_kind kind, size_t end,
+		    unsigned int page, struct cell *cell)
 {
-	const struct subject *subject = trial->subject;
-	struct cell *cell = pagemodel_cells(&trial->model, frame);
 	unsigned int actor;
 
-	if (!cell || subject->view(subject->context, page, (size_t)frame,
-				   trial->slot) < 0)
-		return false;
 	for (actor = 0; actor < trial->program->actors; actor++) {
 		uint64_t got = trial->slot[actor];
 
 		if (!cell_has(&cell[actor], got))
 			return find(trial,
 				    &(struct finding){
-					    .kind = FINDING_VIEW,
+					    .kind = kind,
 					    .step = last_writer(trial, end,
 								page, actor),
 					    .operation = trial->operation[page],
@@ -241,33 +237,29 @@ static bool compare_view(struct trial *trial, size_t end, unsigned int page,
 	return false;
 }
 
+/* One frame of the page, by the second view. */
+static bool compare_view(struct trial *trial, size_t end, unsigned int page,
+			 long frame)
+{
+	const struct subject *subject = trial->subject;
+	struct cell *cell = pagemodel_cells(&trial->model, frame);
+
+	if (!cell || subject->view(subject->context, page, (size_t)frame,
+				   trial->slot) < 0)
+		return false;
+	return compare(trial, FINDING_VIEW, end, page, cell);
+}
+
 static bool compare_snapshot(struct trial *trial, size_t end, unsigned int page)
 {
 	const struct subject *subject = trial->subject;
-	unsigned int actors = trial->program->actors, actor;
-	struct cell *cell = &trial->model.snapshot[(size_t)page * actors];
 
 	if (!trial->model.has_snapshot ||
 	    subject->snapshot(subject->context, page, trial->slot) < 0)
 		return false;
-	for (actor = 0; actor < actors; actor++) {
-		uint64_t got = trial->slot[actor];
-
-		if (!cell_has(&cell[actor], got))
-			return find(trial,
-				    &(struct finding){
-					    .kind = FINDING_SNAPSHOT,
-					    .step = last_writer(trial, end,
-								page, actor),
-					    .operation = trial->operation[page],
-					    .page = page,
-					    .actor = actor,
-					    .got = got,
-					    .wanted = cell[actor].may[0],
-				    });
-		cell[actor] = (struct cell){ .n = 1, .may = { got } };
-	}
-	return false;
+	return compare(
+		trial, FINDING_SNAPSHOT, end, page,
+		&trial->model.snapshot[(size_t)page * trial->program->actors]);
 }
 
 static bool is_touched(const struct group *group, unsigned int page)
