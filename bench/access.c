@@ -24,6 +24,7 @@
 #include "environment.h"
 #include "interrupt.h"
 #include "latency.h"
+#include "meter.h"
 #include "options.h"
 #include "output.h"
 #include "place.h"
@@ -193,18 +194,6 @@ static json_t *options_json(const struct settings *settings)
 
 /* measuring ------------------------------------------------------------- */
 
-static void show_progress(const char *what, unsigned int block)
-{
-	if (isatty(STDERR_FILENO))
-		fprintf(stderr, "\r%s, block %u ...\033[K", what, block + 1);
-}
-
-static void end_progress(void)
-{
-	if (isatty(STDERR_FILENO))
-		fputs("\r\033[K", stderr);
-}
-
 static void add(struct latencies *all, enum reach_memory memory,
 		enum pattern pattern, unsigned int pages)
 {
@@ -281,7 +270,8 @@ static void measure_round(const struct measure *measure, unsigned int flush,
 
 		if (curve->why || block % every(all, i))
 			continue;
-		show_progress(reach_memory_name[curve->memory], block);
+		meter_show("%s, block %u ...", reach_memory_name[curve->memory],
+			   block + 1);
 		if (measure_reach(measure, &plan, &curve->points, &curve->n,
 				  &curve->why) == 0)
 			continue;
@@ -326,7 +316,7 @@ static void measure_all(const struct settings *settings,
 			fmax(longest, clock_seconds(measure->clock, now,
 						    clock_now(measure->clock)));
 	}
-	end_progress();
+	meter_end();
 }
 
 /* What CPUID says, on the CPU that is measured. */

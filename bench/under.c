@@ -15,6 +15,7 @@
 #include "core/random.h"
 #include "core/report.h"
 #include "core/victims.h"
+#include "meter.h"
 #include "operations.h"
 #include "under.h"
 #include "under_text.h"
@@ -261,19 +262,6 @@ static void add_row(json_t *results, size_t row, const struct victims *victims,
 
 /* running --------------------------------------------------------------- */
 
-static void show_progress(size_t row, const struct options_work *work)
-{
-	if (isatty(STDERR_FILENO))
-		fprintf(stderr, "\r%zu threads (row %zu of %zu) \033[K",
-			work->threads[row], row + 1, work->rows);
-}
-
-static void end_progress(void)
-{
-	if (isatty(STDERR_FILENO))
-		fputs("\r\033[K", stderr);
-}
-
 /* Measure all rows into results. Returns victims_measure's last status. */
 static int measure(const struct under *under, struct bench_run *run,
 		   const struct placement *placement,
@@ -295,7 +283,8 @@ static int measure(const struct under *under, struct bench_run *run,
 		struct victims victims;
 		char *why = NULL;
 
-		show_progress(i, work);
+		meter_show("%zu threads (row %zu of %zu) ", work->threads[i],
+			   i + 1, work->rows);
 		status = victims_measure(run, placement, &plan, &victims, &why);
 		if (status < 0)
 			error(errno == EAGAIN ? STATUS_CANNOT_RUN :
@@ -304,7 +293,7 @@ static int measure(const struct under *under, struct bench_run *run,
 		add_row(results, i, &victims, &run->clock);
 		victims_free(&victims);
 	}
-	end_progress();
+	meter_end();
 	return status;
 }
 

@@ -15,6 +15,7 @@
 #include "interrupt.h"
 #include "knobjson.h"
 #include "measure.h"
+#include "meter.h"
 #include "place.h"
 #include "plan.h"
 #include "report.h"
@@ -31,16 +32,10 @@
 /* Working sets that --verify measures and no fit sees, pages. */
 static const unsigned int held_out[] = { 40, 160, 640 };
 
-static void show_progress(const char *part)
-{
-	if (isatty(STDERR_FILENO))
-		fprintf(stderr, "\r%s\033[K", part);
-}
-
 /* Exit because a part failed; why NULL: it has been said. */
 __attribute__((noreturn)) static void fail(const char *why)
 {
-	show_progress("");
+	meter_end();
 	if (why)
 		error(STATUS_CANNOT_RUN, 0, "%s", why_text(why));
 	exit(STATUS_CANNOT_RUN);
@@ -72,10 +67,10 @@ static void measure_tlb(const struct tune_options *options,
 	};
 	char *why = NULL;
 
-	show_progress("ceiling in force ...");
+	meter_show("ceiling in force ...");
 	if (measure_search(measure, record, step, &why) < 0)
 		fail(why);
-	show_progress("reach of the TLB ...");
+	meter_show("reach of the TLB ...");
 	reach.flush = measure_flush(step);
 	if (!*measure->stop && measure_reach(measure, &reach, &record->reach,
 					     &record->n_reach, &why) < 0)
@@ -91,7 +86,7 @@ static void measure_costs(const struct tune_options *options,
 	struct plan plan;
 	char *why = NULL;
 
-	show_progress("costs ...");
+	meter_show("costs ...");
 	if (plan_open(&plan, step->ceiling, entries(record)) < 0)
 		error(STATUS_FAILED, errno, "plan");
 	plan.blocks = BLOCKS;
@@ -124,10 +119,10 @@ static void measure_all(const struct tune_options *options,
 	if (step.kind == STEP_FOUND && !*measure->stop)
 		measure_costs(options, measure, &step, left - both, record);
 	if (session->locked)
-		show_progress("costs, with the knob ...");
+		meter_show("costs, with the knob ...");
 	if (session_measure_both(session, measure, both, record, &why) < 0)
 		fail(why);
-	show_progress("");
+	meter_end();
 }
 
 /* What CPUID says of E on this CPU, to stand beside what is measured. */

@@ -12,6 +12,7 @@
 #include "environment.h"
 #include "interrupt.h"
 #include "membind.h"
+#include "meter.h"
 #include "operations.h"
 #include "output.h"
 #include "place.h"
@@ -201,15 +202,8 @@ static struct proof *open_proof(void)
 
 static void show_progress(size_t row, const struct options_work *work)
 {
-	if (isatty(STDERR_FILENO))
-		fprintf(stderr, "\r%zu threads (row %zu of %zu) \033[K",
-			work->threads[row], row + 1, work->rows);
-}
-
-static void end_progress(void)
-{
-	if (isatty(STDERR_FILENO))
-		fputs("\r\033[K", stderr);
+	meter_show("%zu threads (row %zu of %zu) ", work->threads[row], row + 1,
+		   work->rows);
 }
 
 /* Measure all rows into results. Returns row_measure's last status. */
@@ -241,7 +235,7 @@ static int measure_rows(struct bench_run *run,
 				  run, settings->bench);
 		row_free(&row);
 	}
-	end_progress();
+	meter_end();
 	return status;
 }
 
@@ -302,7 +296,7 @@ static int measure_parts(struct bench_run *run,
 			      0, "%s", why_text(why));
 		breakdown_json(results, i, work->threads[i], &breakdown);
 	}
-	end_progress();
+	meter_end();
 	return status;
 }
 
