@@ -5,32 +5,11 @@
 # back at its value whatever ends the process.
 
 . "${top_srcdir:-.}/tests/tap.sh"
+. "${top_srcdir:-.}/tests/knobs.sh"
 
 tune=$top_builddir/tune
 query=$top_builddir/tests/query
 cd "$tmp" || exit 1
-
-ceiling=root/sys/kernel/debug/x86/tlb_single_page_flush_ceiling
-vm=root/proc/sys/vm
-
-# machine: an empty one below root.
-machine() {
-	rm -rf root
-	mkdir -p "$(dirname $ceiling)" $vm root/run \
-		root/proc/sys/kernel/random
-	echo one >root/proc/sys/kernel/random/boot_id
-}
-
-# stock: a stock kernel. patched: one with the sysctls.
-stock() {
-	machine
-	echo 33 >$ceiling
-}
-patched() {
-	machine
-	echo -2 >$vm/tlb_flushall_factor
-	echo 0 >$vm/tlb_entries
-}
 
 # get PATH: from out.json.
 get() {

@@ -5,33 +5,16 @@
 # written, what is refused, and that everything is as before afterwards.
 
 . "${top_srcdir:-.}/tests/tap.sh"
+. "${top_srcdir:-.}/tests/knobs.sh"
 
 tune=$top_builddir/tune
 simulate=$top_builddir/tests/simulate
 query=$top_builddir/tests/query
 cd "$tmp" || exit 1
 
-vm=root/proc/sys/vm
-ceiling=root/sys/kernel/debug/x86/tlb_single_page_flush_ceiling
 sysctl=root/etc/sysctl.d/60-tlbtune.conf
 tmpfiles=root/etc/tmpfiles.d/60-tlbtune.conf
 state=root/var/lib/tlbtune
-
-machine() {
-	rm -rf root
-	mkdir -p "$(dirname $ceiling)" $vm root/run root/etc root/var \
-		root/proc/sys/kernel/random
-	echo one >root/proc/sys/kernel/random/boot_id
-}
-stock() {
-	machine
-	echo 33 >$ceiling
-}
-patched() {
-	machine
-	echo -2 >$vm/tlb_flushall_factor
-	echo 0 >$vm/tlb_entries
-}
 
 # run OPTION...: tune on that machine, from what was measured on this CPU.
 run() {
