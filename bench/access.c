@@ -347,7 +347,7 @@ int main(int argc, char **argv)
 	parse_options(argc, argv, &settings);
 	measure.seed = settings.common.seed;
 	if (output_check(settings.common.output) < 0)
-		return STATUS_USAGE;
+		exit(STATUS_USAGE);
 	if (settings.under.bench) {
 		status = under_run(&settings.under, &settings.common);
 		under_free(&settings.under);

@@ -226,7 +226,7 @@ int main(int argc, char **argv)
 	parse_options(argc, argv, &settings);
 	if (output_check(settings.common.output) < 0 ||
 	    output_check(settings.events) < 0)
-		return STATUS_USAGE;
+		exit(STATUS_USAGE);
 	environment = place_caller(&settings.common, &placement, &clock);
 	if (shootdown_prepare(&placement, &why) < 0)
 		error(STATUS_CANNOT_RUN, 0, "%s", why_text(why));

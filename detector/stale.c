@@ -319,7 +319,7 @@ int main(int argc, char **argv)
 	if (settings.file)
 		read_program(settings.file, &program);
 	if (output_check(settings.common.output) < 0)
-		return STATUS_USAGE;
+		exit(STATUS_USAGE);
 	environment = place_caller(&settings.common, &placement, &clock);
 	machine = environment_json(environment);
 	session.placement = &placement;

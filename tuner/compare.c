@@ -344,7 +344,7 @@ int main(int argc, char **argv)
 
 	parse_options(argc, argv, &settings);
 	if (output_check(settings.common.output) < 0)
-		return STATUS_USAGE;
+		exit(STATUS_USAGE);
 	split(settings.side[0], &a);
 	split(settings.side[1], &b);
 	if ((a.n > 1 || b.n > 1) && (a.n < RANKTEST_MIN || b.n < RANKTEST_MIN))

@@ -407,7 +407,7 @@ int main(int argc, char **argv)
 
 	parse_options(argc, argv, &settings);
 	if (output_check(settings.common.output) < 0)
-		return STATUS_USAGE;
+		exit(STATUS_USAGE);
 	if (settings.record)
 		read_record(&settings, &machine);
 	else
