@@ -133,11 +133,10 @@ mkdir alone
 echo precious >alone/result
 "$access" --format json -o alone/result &
 pid=$!
-sleep 2
+started $pid
 is "$(cat alone/result)" precious 'a result is replaced when complete'
 is "$(ls alone)" result '... and nothing is beside it'
-kill -INT $pid
-wait $pid
+end_by INT $pid
 is $? 130 'SIGINT: dies of it'
 cp alone/result out.json
 is "$(get partial)" true '... after a partial result'

@@ -89,7 +89,7 @@ children() {
 "$mprotect" --initiators 3 --mode processes -l 1000000000 --format json \
 	-o ended.json &
 pid=$!
-sleep 1
+started $pid
 others=$(children $pid)
 is "$(echo "$others" | wc -w)" 2 'two other processes'
 kill -STOP $pid
@@ -97,8 +97,7 @@ sleep 0.2
 kill -CONT $pid
 sleep 0.3
 ok 'goes on after SIGSTOP and SIGCONT' kill -0 $pid
-kill -INT $pid
-wait $pid
+end_by INT $pid
 is $? 130 'SIGINT: dies of it'
 is "$("$query" ended.json partial)" true '... after a partial result'
 none_left "$others" '... and no process is left'
@@ -106,7 +105,7 @@ none_left "$others" '... and no process is left'
 "$mprotect" --initiators 3 --mode processes -l 1000000000 --format json \
 	-o killed.json 2>err &
 pid=$!
-sleep 1
+started $pid
 others=$(children $pid)
 for other in $others; do
 	kill -KILL "$other"
@@ -122,7 +121,7 @@ none_left "$others" '... and no process is left'
 # The caller is killed, which it cannot notice.
 "$mprotect" --initiators 3 --mode processes -l 1000000000 >/dev/null &
 pid=$!
-sleep 1
+started $pid
 others=$(children $pid)
 is "$(echo "$others" | wc -w)" 2 'two other processes again'
 kill -KILL $pid

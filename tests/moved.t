@@ -15,11 +15,6 @@ case $cpus in
 esac
 cd "$tmp" || exit 1
 
-# alive PID: it exists, and is not one to be waited for.
-alive() {
-	[ -e "/proc/$1" ] && ! grep -q '^State:.Z' "/proc/$1/status"
-}
-
 # bound TID: may run on one CPU only.
 bound() {
 	case $(taskset -cp "$1" 2>/dev/null | sed 's/.*: *//') in

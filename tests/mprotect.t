@@ -155,9 +155,7 @@ is "$("$query" node.json options.mem_bind results.0.node results.0.distance |
 # Interrupted.
 "$mprotect" -t 1,1,1,1,1,1,1,1 -l 1000000000 --format json -o partial.json &
 pid=$!
-sleep 1
-kill -TERM $pid
-wait $pid
+end_by TERM $pid
 is $? 143 'SIGTERM: dies of it'
 is "$("$query" partial.json partial)" true '... after a partial result'
 

@@ -37,11 +37,6 @@ remove_cgroup() {
 	group=
 }
 
-# alive PID: it exists, and is not one to be waited for.
-alive() {
-	[ -e "/proc/$1" ] && ! grep -q '^State:.Z' "/proc/$1/status"
-}
-
 instances() {
 	ls /sys/kernel/tracing/instances 2>/dev/null
 }
@@ -86,11 +81,7 @@ kills() {
 	like "$(cat err)" "$want" "$name: says why"
 	is "$(wc -l <err)" 1 "$name: in one line"
 	ok "$name: nothing is written" test ! -e out.json
-	left=
-	for child in $children; do
-		! alive "$child" || left="$left $child"
-	done
-	is "$left" '' "$name: no process is left"
+	none_left "$children" "$name: no process is left"
 }
 
 children=

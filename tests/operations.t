@@ -59,7 +59,7 @@ like "$(cat text)" 'advice=ADVICE +dontneed \(default\), free' \
 # The child that shares the pages is gone with the program, and with it alone.
 "$top_builddir/mprotect" --cow -l 1000000000 -n 1 >/dev/null &
 pid=$!
-sleep 1
+started $pid
 children=$(cat "/proc/$pid/task/$pid/children" 2>/dev/null)
 kill -KILL $pid
 wait $pid
@@ -68,9 +68,7 @@ none_left "$children" 'SIGKILL leaves no child'
 # In the middle of it, when the pages may be gone.
 "$top_builddir/munmap" -t 1,1,1,1 -l 1000000000 --format json -o partial.json &
 pid=$!
-sleep 1
-kill -INT $pid
-wait $pid
+end_by INT $pid
 is $? 130 'SIGINT: dies of it'
 is "$("$query" partial.json partial)" true '... after a partial result'
 

@@ -213,9 +213,7 @@ fi
 # Interrupted.
 "$shootdown" -t 1 -l 1000000000 --format json -o partial.json &
 pid=$!
-sleep 1
-kill -INT $pid
-wait $pid
+end_by INT $pid
 is $? 130 'SIGINT: dies of it'
 is "$(get partial.json partial)" true '... after a partial result'
 "$shootdown" -t 1 -l 1 --blame --events cut --format json -o cut.json &

@@ -148,9 +148,7 @@ like "$(cat "$tmp/text")" '^munmap +shared +clean' '... and munmap is not'
 # Interrupted.
 "$stale" --seconds 100 --format json -o "$tmp/partial.json" 2>"$tmp/err" &
 pid=$!
-sleep 1
-kill -INT $pid
-wait $pid
+end_by INT $pid
 is $? 130 'SIGINT: dies of it'
 is "$("$query" "$tmp/partial.json" partial)" true '... after a partial result'
 

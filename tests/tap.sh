@@ -74,21 +74,58 @@ like() {
 	fi
 }
 
+# alive PID: and not a zombie that nobody reaps, which does no harm.
+alive() {
+	grep -qs '^State:.[^Z]' "/proc/$1/status"
+}
+
 # none_left "PID..." NAME: they all end, soon; on a busy machine that takes time.
-# A zombie that nobody reaps does no harm.
 none_left() {
 	tap_tries=150
 	while [ $tap_tries -gt 0 ]; do
 		tap_alive=
 		for tap_pid in $1; do
-			grep -qs '^State:.[^Z]' "/proc/$tap_pid/status" &&
-				tap_alive="$tap_alive $tap_pid"
+			! alive "$tap_pid" || tap_alive="$tap_alive $tap_pid"
 		done
 		[ "$tap_alive" ] || break
 		sleep 0.2
 		tap_tries=$((tap_tries - 1))
 	done
 	is "$tap_alive" '' "$2"
+}
+
+# catches_signals PID: SIGINT is in its mask of signals caught (SigCgt).
+catches_signals() {
+	case $(sed -n 's/^SigCgt:.*\(.\)$/\1/p' "/proc/$1/status" 2>/dev/null) in
+	[2367abef]) return 0 ;;
+	esac
+	return 1
+}
+
+# started PID: a process in the background has set up what it does at a signal,
+# and a second has gone by. Before, it ignores SIGINT, as a shell without job
+# control makes it, and would go on for ever.
+started() {
+	tap_tries=600
+	while alive "$1" && ! catches_signals "$1" && [ $tap_tries -gt 0 ]; do
+		sleep 0.1
+		tap_tries=$((tap_tries - 1))
+	done
+	sleep 1
+}
+
+# end_by SIGNAL PID: once it has started, and wait for it. Returns its status:
+# 137 where it goes on for a minute and has to be killed.
+end_by() {
+	started "$2"
+	kill "-$1" "$2" 2>/dev/null
+	tap_tries=300
+	while alive "$2"; do
+		sleep 0.2
+		tap_tries=$((tap_tries - 1))
+		[ $tap_tries -gt 0 ] || kill -KILL "$2"
+	done
+	wait "$2"
 }
 
 # skip COUNT REASON: count that many tests as skipped.

@@ -101,4 +101,19 @@ is "$(drive sh "$tmp/sample.t" skip-all)" "SKIP " "shell: a skipped script"
 is "$(drive sh "$tmp/sample.t" leave)" "ERROR PASS " "shell: no plan"
 is "$(drive sh "$tmp/sample.t")" "ERROR SKIP " "shell: no test"
 
+# A program slow to start: until it catches SIGINT, a shell's background process
+# ignores it. And one that has ended already.
+if command -v perl >/dev/null; then
+	# shellcheck disable=SC2016
+	perl -e 'select(undef, undef, undef, 1.5);
+		$SIG{INT} = sub { exit 5 }; sleep 100;' &
+	end_by INT $!
+	is $? 5 "shell: SIGINT for a program that is slow to start"
+else
+	skip 1 "no perl"
+fi
+(exit 3) &
+end_by INT $!
+is $? 3 "shell: a program that has ended"
+
 done_testing

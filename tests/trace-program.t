@@ -196,18 +196,14 @@ until ls /sys/kernel/tracing/instances | grep -q "mprotect-$pid" ||
 	sleep 0.2
 	tries=$((tries + 1))
 done
-sleep 1 # to measure something
 like "$(ls /sys/kernel/tracing/instances)" "mprotect-$pid" \
 	'an instance of its own while it runs'
-kill -TERM $pid
-wait $pid
+end_by TERM $pid
 is $? 143 'SIGTERM: dies of it'
 is "$(of partial)" true '... after a partial result'
 "$top_builddir/mprotect" --trace -l 1000000000 >out &
 pid=$!
-sleep 2
-kill -INT $pid
-wait $pid
+end_by INT $pid
 is "$(find /sys/kernel/tracing/instances -maxdepth 1 -name "*mprotect-$pid")" '' \
 	'no instance is left'
 

@@ -220,9 +220,9 @@ fi
 # Interrupted: what there is, called partial, and death by the signal.
 "$tune" --format json -o partial.json 2>/dev/null &
 pid=$!
-sleep 2.5
-kill -INT $pid
-wait $pid
+started $pid
+sleep 1.5
+end_by INT $pid
 status=$?
 if [ $status -eq 77 ]; then
 	skip 2 'cannot measure here'
@@ -234,7 +234,7 @@ fi
 # Killed: no process is left behind.
 "$tune" -o /dev/null &
 pid=$!
-sleep 1.5
+started $pid
 child=$(cat /proc/$pid/task/$pid/children 2>/dev/null)
 kill -KILL $pid
 wait $pid 2>/dev/null

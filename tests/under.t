@@ -110,9 +110,7 @@ like "$(head -n 1 out.csv)" 'window,bystanders,.*,p999,partial' 'with a header'
 # Interrupted.
 "$access" --under mprotect -t 1,1,1,1,1,1 --format json -o partial.json &
 pid=$!
-sleep 1
-kill -INT $pid
-wait $pid
+end_by INT $pid
 is $? 130 'SIGINT: dies of it'
 is "$("$query" partial.json partial)" true '... after a partial result'
 
