@@ -187,24 +187,26 @@ like "$(cat text)" '^Interrupts for TLB flushes per call' '... interrupts, too'
 is "$(of flushes.traced flushes.ceiling flushes.rows.0)" 'false null none' \
 	'without --trace nothing is known of it'
 
+# instance: that of the program in the background.
+instance() {
+	find /sys/kernel/tracing/instances -maxdepth 1 -name "*mprotect-$pid"
+}
+
 # Interrupted in the middle.
 "$top_builddir/mprotect" --trace -t 1 -l 1000000000 --format json -o out.json &
 pid=$!
 tries=0
-until ls /sys/kernel/tracing/instances | grep -q "mprotect-$pid" ||
-	[ $tries -ge 150 ]; do
+until [ "$(instance)" ] || [ $tries -ge 150 ]; do
 	sleep 0.2
 	tries=$((tries + 1))
 done
-like "$(ls /sys/kernel/tracing/instances)" "mprotect-$pid" \
-	'an instance of its own while it runs'
+like "$(instance)" . 'an instance of its own while it runs'
 end_by TERM $pid
 is $? 143 'SIGTERM: dies of it'
 is "$(of partial)" true '... after a partial result'
 "$top_builddir/mprotect" --trace -l 1000000000 >out &
 pid=$!
 end_by INT $pid
-is "$(find /sys/kernel/tracing/instances -maxdepth 1 -name "*mprotect-$pid")" '' \
-	'no instance is left'
+is "$(instance)" '' 'no instance is left'
 
 done_testing
