@@ -89,6 +89,20 @@ for file in tlb_policy.h tlb_policy_test.c tlb_defaults.h; do
 	done
 done
 
+# descriptors SERIES: code, type and entries of what it adds to the table of CPUID
+# leaf 2, which is another file in mainline.
+descriptors() {
+	sed -nE 's/^\+.*(0x[0-9a-f]{2}),[[:space:]]*([A-Z0-9_]+),[[:space:]]*([0-9]+).*/\1 \2 \3/p' \
+		"$series_dir/$1"/0003-*.patch
+}
+
+descriptors linux-6.12 >"$tmp/descriptors"
+is "$(wc -l <"$tmp/descriptors")" 4 "linux-6.12 adds 4 descriptors"
+for series in linux-6.1 mainline; do
+	is "$(descriptors $series)" "$(cat "$tmp/descriptors")" \
+		"$series: the same descriptors as in linux-6.12"
+done
+
 # A file that several patches touch is not what its first one adds.
 changed=
 for series in $all_series; do

@@ -65,6 +65,46 @@ static void cpuid_count(u32 leaf, u32 n, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx)
 
 #include "kernel-patch/tlb_x32.h"
 
+/* The rows that are added to the table of leaf 2, whose types are the kernel's.
+ */
+enum { STLB_4K_2M = 1, TLB_DATA_2M_4M, TLB_DATA_4K };
+
+static const struct {
+	unsigned char descriptor;
+	int tlb_type;
+	unsigned int entries;
+	const char *info;
+} leaf2[] = {
+#include "kernel-patch/tlb_leaf2.h"
+};
+
+/* The only row of that descriptor is this one. */
+static void is_row(unsigned char descriptor, int type, unsigned int entries,
+		   const char *name)
+{
+	const int rows = ARRAY_SIZE(leaf2);
+	int seen = 0, right = 0;
+
+	for (int i = 0; i < rows; i++) {
+		if (leaf2[i].descriptor != descriptor)
+			continue;
+		seen++;
+		right += leaf2[i].tlb_type == type &&
+			 leaf2[i].entries == entries && leaf2[i].info;
+	}
+	ok(seen == 1 && right == 1, "descriptor 0x%02x: %s", descriptor, name);
+}
+
+/* Sizes and kinds are those of the SDM, table 3-12 ("CPUID leaf 2"). */
+static void test_leaf2(void)
+{
+	is_row(0x64, TLB_DATA_4K, 512, "data, 512 of 4 KiB");
+	is_row(0xa0, TLB_DATA_4K, 32, "data, 32 of 4 KiB");
+	is_row(0xc3, STLB_4K_2M, 1536, "shared, 1536 of 4 KiB and 2 MiB");
+	is_row(0xc4, TLB_DATA_2M_4M, 32, "data, 32 of 2 and 4 MiB");
+	is_int(ARRAY_SIZE(leaf2), 4, "no other descriptor is added");
+}
+
 /* What each page size is known to have. */
 struct sizes {
 	int data_4k, data_2m, data_1g, code_4k;
@@ -136,6 +176,7 @@ static u16 zen5(u32 level, u32 eax, u16 reported)
 
 int main(void)
 {
+	test_leaf2();
 	READ(sapphire_rapids, 2048, 1024, 1024, 2048);
 	READ(gracemont, 2048, 2048, 8, 2048);
 	READ(goldmont_plus, 512, 32, 7, 512);
