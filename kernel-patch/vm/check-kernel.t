@@ -339,7 +339,7 @@ check_series() {
 	guest "cost stock" 1 "$stock" "cost" --icount
 	guest "cost patched" 1 "$patched" "cost" --icount
 	guest "stock 2" 2 "$stock" \
-		"record 1000 , batch , mprotect --quick -t 1 , tune --quick" \
+		"record 1000 , batch , mprotect --quick -t 1 , offline , tune --quick" \
 		--append norandmaps
 	guest "default 2" 2 "$patched" \
 		"record 1000 , mprotect --quick -t 1 , tune --quick" \

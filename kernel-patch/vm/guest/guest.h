@@ -31,6 +31,7 @@ guest_test test_debugfs;
 guest_test test_kept;
 guest_test test_killed;
 guest_test test_kunit;
+guest_test test_offline;
 guest_test test_policy;
 guest_test test_probe;
 guest_test test_put;

@@ -36,11 +36,12 @@ static const struct {
 	{ "cost", test_cost },	     { "count", test_count },
 	{ "debugfs", test_debugfs }, { "kept", test_kept },
 	{ "killed", test_killed },   { "kunit", test_kunit },
-	{ "policy", test_policy },   { "probe", test_probe },
-	{ "put", test_put },	     { "race", test_race },
-	{ "record", test_record },   { "set", test_set },
-	{ "stock", test_stock },     { "stride", test_stride },
-	{ "sysctl", test_sysctl },   { "write", test_write },
+	{ "offline", test_offline }, { "policy", test_policy },
+	{ "probe", test_probe },     { "put", test_put },
+	{ "race", test_race },	     { "record", test_record },
+	{ "set", test_set },	     { "stock", test_stock },
+	{ "stride", test_stride },   { "sysctl", test_sysctl },
+	{ "write", test_write },
 };
 
 /* Run a test in this process, or become a program of /bin. */
