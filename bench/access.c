@@ -24,6 +24,7 @@
 #include "environment.h"
 #include "interrupt.h"
 #include "latency.h"
+#include "membind.h"
 #include "meter.h"
 #include "options.h"
 #include "output.h"
@@ -68,6 +69,7 @@ enum {
 	KEY_HUGE,
 	KEY_PATTERN,
 	KEY_MAX_TIME,
+	KEY_MEM_BIND,
 };
 
 static void parse_pattern(struct settings *settings, const char *arg)
@@ -104,6 +106,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		settings->max_time =
 			options_decimal("--max-time", arg, 2, 3600);
 		return 0;
+	case KEY_MEM_BIND:
+		settings->under.work.mem_bind = arg;
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -122,6 +127,11 @@ static const struct argp_option access_options[] = {
 	  1 },
 	{ "max-time", KEY_MAX_TIME, "SECONDS", 0,
 	  "measure at most this long (default 10, with --quick 3)", 1 },
+	{ "mem-bind", KEY_MEM_BIND, "NODES", 0,
+	  "have the memory on this NUMA node, with --under on one of these "
+	  "after the other (e.g. 0,1; default: where the kernel has it), each "
+	  "with the distance from the caller",
+	  1 },
 	{ 0 },
 };
 
@@ -182,14 +192,14 @@ static json_t *options_json(const struct settings *settings)
 		if (i == PATTERN_CHASE || settings->pattern[i])
 			json_array_append_new(patterns,
 					      json_string(pattern_name[i]));
-	return json_pack("{s:o, s:o, s:o, s:o, s:s?, s:I, s:b}", "pages_max",
-			 settings->pages ? json_integer(settings->pages) :
-					   json_null(),
-			 "huge", options_huge_json(settings->huge), "patterns",
-			 patterns, "max_time", json_real(settings->max_time),
-			 "cpus", settings->common.cpus, "seed",
-			 (json_int_t)settings->common.seed, "quick",
-			 settings->common.quick);
+	return json_pack(
+		"{s:o, s:o, s:o, s:o, s:s?, s:s?, s:I, s:b}", "pages_max",
+		settings->pages ? json_integer(settings->pages) : json_null(),
+		"huge", options_huge_json(settings->huge), "patterns", patterns,
+		"max_time", json_real(settings->max_time), "mem_bind",
+		settings->under.work.mem_bind, "cpus", settings->common.cpus,
+		"seed", (json_int_t)settings->common.seed, "quick",
+		settings->common.quick);
 }
 
 /* measuring ------------------------------------------------------------- */
@@ -282,10 +292,20 @@ static void measure_round(const struct measure *measure, unsigned int flush,
 	}
 }
 
+struct session {
+	const struct settings *settings;
+	struct measure *measure;
+	struct latencies *all;
+	json_t *memory; /* which node it is bound to, null: none */
+};
+
 /* Measure all curves; exits with a message when that is impossible. */
-static void measure_all(const struct settings *settings,
-			const struct measure *measure, struct latencies *all)
+static int measure_all(void *context, const struct membind *memory, size_t node)
 {
+	struct session *session = context;
+	const struct settings *settings = session->settings;
+	struct measure *measure = session->measure;
+	struct latencies *all = session->all;
 	uint64_t start = clock_now(measure->clock);
 	unsigned int most = settings->common.quick ? BLOCKS_QUICK : BLOCKS;
 	struct record record = { 0 };
@@ -294,6 +314,13 @@ static void measure_all(const struct settings *settings,
 	struct step step;
 	char *why = NULL;
 
+	if (memory && memory->n > 1)
+		options_refuse("--mem-bind: expected one node without --under, "
+			       "got '%s'",
+			       settings->under.work.mem_bind);
+	measure->memory = memory;
+	session->memory = memory ? membind_json(&memory->node[node]) :
+				   json_null();
 	if (measure_search(measure, &record, &step, &why) < 0)
 		error(STATUS_CANNOT_RUN, 0, "%s", why_text(why));
 	record_free(&record);
@@ -317,6 +344,7 @@ static void measure_all(const struct settings *settings,
 						    clock_now(measure->clock)));
 	}
 	meter_end();
+	return 0;
 }
 
 /* What CPUID says, on the CPU that is measured. */
@@ -340,6 +368,7 @@ int main(int argc, char **argv)
 		.stop = interrupt_flag(),
 	};
 	struct latencies all = { 0 };
+	struct session session = { &settings, &measure, &all, NULL };
 	json_t *report;
 	char *why = NULL;
 	int status = STATUS_OK;
@@ -359,7 +388,8 @@ int main(int argc, char **argv)
 	choose_curves(&settings, &all);
 	interrupt_catch();
 
-	measure_all(&settings, &measure, &all);
+	place_memory(settings.under.work.mem_bind, &placement, measure_all,
+		     &session);
 	if (place_check(&placement, NULL, &why) < 0)
 		error(STATUS_FAILED, 0, "%s", why_text(why));
 
@@ -367,8 +397,9 @@ int main(int argc, char **argv)
 	environment_finish(environment, &clock);
 	report = report_new("access", *measure.stop, options_json(&settings),
 			    &clock, environment_json(environment));
-	if (!report || latency_derive(&all) < 0 ||
-	    latency_json(report, &all) < 0)
+	if (!report ||
+	    json_object_set_new(report, "memory", session.memory) < 0 ||
+	    latency_derive(&all) < 0 || latency_json(report, &all) < 0)
 		error(STATUS_FAILED, ENOMEM, "report");
 	if (report_write(report, &settings.common, latency_text) < 0)
 		status = STATUS_FAILED;

@@ -10,6 +10,7 @@
 
 #include "core/environment.h"
 #include "core/interrupt.h"
+#include "core/membind.h"
 #include "core/output.h"
 #include "core/place.h"
 #include "core/random.h"
@@ -123,21 +124,22 @@ static json_t *options_json(const struct under *under,
 		json_array_append_new(
 			threads, json_integer((json_int_t)work->threads[i]));
 	return json_pack("{s:s, s:f, s:o, s:I, s:I, s:I, s:b, s:s, s:o, s:s?, "
-			 "s:I, s:b}",
+			 "s:s?, s:I, s:b}",
 			 "under", under->bench->name, "rate", under->rate,
 			 "threads", threads, "pages", (json_int_t)work->pages,
 			 "access", (json_int_t)work->access_pages, "loops",
 			 (json_int_t)work->loops, "write", work->write,
 			 "pattern", pattern_name[work->pattern], "huge",
-			 options_huge_json(work->huge), "cpus", common->cpus,
-			 "seed", (json_int_t)common->seed, "quick",
-			 common->quick);
+			 options_huge_json(work->huge), "mem_bind",
+			 work->mem_bind, "cpus", common->cpus, "seed",
+			 (json_int_t)common->seed, "quick", common->quick);
 }
 
 /* The keys of a result: which row, who was measured, what, beside what. */
 struct label {
 	size_t row;
-	const char *side;   /* caller, bystanders */
+	const struct membind_node *memory; /* bound to; NULL: not bound */
+	const char *side;		   /* caller, bystanders */
 	const char *what;   /* call, access, slice, period, lost, share */
 	const char *window; /* quiet, flushed */
 	bool ran;	    /* each thread, just before and just after */
@@ -147,16 +149,19 @@ static void append(json_t *results, const struct victims *victims,
 		   const struct label *label, const struct summary *summary,
 		   const char *unit, double p999)
 {
-	json_t *result = json_pack("{s:I, s:I, s:b, s:s, s:s, s:s, s:s}", "row",
+	json_t *result = json_pack("{s:I, s:I, s:b}", "row",
 				   (json_int_t)label->row, "threads",
 				   (json_int_t)victims->threads,
-				   "oversubscribed", victims->oversubscribed,
-				   "side", label->side, "what", label->what,
-				   "window", label->window, "bystanders",
-				   !victims->gated ? "any" :
-				   label->ran	   ? "ran" :
-						     "stopped");
+				   "oversubscribed", victims->oversubscribed);
 
+	json_object_update_new(result, membind_json(label->memory));
+	json_object_update_new(result,
+			       json_pack("{s:s, s:s, s:s, s:s}", "side",
+					 label->side, "what", label->what,
+					 "window", label->window, "bystanders",
+					 !victims->gated ? "any" :
+					 label->ran	 ? "ran" :
+							   "stopped"));
 	json_object_update_new(result, report_summary(summary, unit));
 	json_object_set_new(result, "p999", report_number(p999));
 	json_array_append_new(results, result);
@@ -233,16 +238,19 @@ static void add_class(json_t *results, const struct victims *victims,
 	add_samples(results, victims, &label, &class->call, "ns");
 }
 
-static void add_row(json_t *results, size_t row, const struct victims *victims,
-		    const struct clock *clock)
+static void add_row(json_t *results, struct label label,
+		    const struct victims *victims, const struct clock *clock)
 {
 	static const char *const name[VICTIMS_WINDOWS] = {
 		[VICTIMS_QUIET] = "quiet",
 		[VICTIMS_FLUSHED] = "flushed",
 	};
-	struct label label = { row, "bystanders", "lost", "flushed", true };
 	int window, ran;
 
+	label.side = "bystanders";
+	label.what = "lost";
+	label.window = "flushed";
+	label.ran = true;
 	add_samples(results, victims, &label, &victims->lost, "ns");
 	label.what = "share";
 	add_samples(results, victims, &label, &victims->share, "1");
@@ -262,35 +270,50 @@ static void add_row(json_t *results, size_t row, const struct victims *victims,
 
 /* running --------------------------------------------------------------- */
 
-/* Measure all rows into results. Returns victims_measure's last status. */
-static int measure(const struct under *under, struct bench_run *run,
-		   const struct placement *placement,
-		   const struct options_common *common, json_t *results)
+struct session {
+	const struct under *under;
+	const struct options_common *common;
+	const struct placement *placement;
+	struct bench_run *run;
+	json_t *results;
+};
+
+/* Measure all rows into the results. Returns victims_measure's last status. */
+static int measure(void *context, const struct membind *memory, size_t node)
 {
+	const struct session *s = context;
+	struct bench_run *run = s->run;
 	const struct options_work *work = run->work;
 	int status = 0;
 	size_t i;
 
+	run->memory = memory;
+	run->node = node;
 	for (i = 0; i < work->rows && status == 0; i++) {
 		const struct victims_plan plan = {
-			.bench = under->bench,
+			.bench = s->under->bench,
 			.threads = work->threads[i],
-			.rate = under->rate,
-			.quick = common->quick,
-			.seed = random_stream(common->seed, i),
+			.rate = s->under->rate,
+			.quick = s->common->quick,
+			.seed = random_stream(s->common->seed, i),
 			.stop = interrupt_flag(),
+		};
+		const struct label label = {
+			.row = node * work->rows + i,
+			.memory = memory ? &memory->node[node] : NULL,
 		};
 		struct victims victims;
 		char *why = NULL;
 
 		meter_show("%zu threads (row %zu of %zu) ", work->threads[i],
 			   i + 1, work->rows);
-		status = victims_measure(run, placement, &plan, &victims, &why);
+		status = victims_measure(run, s->placement, &plan, &victims,
+					 &why);
 		if (status < 0)
 			error(errno == EAGAIN ? STATUS_CANNOT_RUN :
 						STATUS_FAILED,
 			      0, "%s", why_text(why));
-		add_row(results, i, &victims, &run->clock);
+		add_row(s->results, label, &victims, &run->clock);
 		victims_free(&victims);
 	}
 	meter_end();
@@ -302,19 +325,28 @@ int under_run(const struct under *under, const struct options_common *common)
 	struct bench_run run = { .work = &under->work };
 	struct environment *environment;
 	struct placement placement;
-	json_t *results = json_array(), *report;
+	struct session session = {
+		.under = under,
+		.common = common,
+		.placement = &placement,
+		.run = &run,
+		.results = json_array(),
+	};
+	json_t *report;
 	int status;
 
 	environment = place_caller(common, &placement, &run.clock);
 	interrupt_catch();
 
-	status = measure(under, &run, &placement, common, results);
+	status = place_memory(under->work.mem_bind, &placement, measure,
+			      &session);
 
 	clock_finish(&run.clock);
 	environment_finish(environment, &run.clock);
 	report = report_new("access", status == 1, options_json(under, common),
 			    &run.clock, environment_json(environment));
-	if (!report || json_object_set_new(report, "results", results) < 0)
+	if (!report ||
+	    json_object_set_new(report, "results", session.results) < 0)
 		error(STATUS_FAILED, ENOMEM, "report");
 	status = report_write(report, common, under_text);
 

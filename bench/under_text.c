@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "core/environment.h"
+#include "core/membind.h"
+#include "core/report.h"
 #include "under_text.h"
 
 /* A class of readings: how its column is headed, and where it is. */
@@ -125,19 +127,22 @@ static void print_estimate(FILE *to, const json_t *result, double scale,
 			scale * json_number_value(json_array_get(ci95, 1)));
 }
 
-static void print_row(FILE *to, const json_t *results, size_t row,
-		      json_int_t threads)
+static void print_row(FILE *to, const json_t *results, size_t row)
 {
 	static const struct column flushed = { NULL, "flushed", "ran" };
 	static const struct column stopped = { NULL, "flushed", "stopped" };
 	const json_t *period = find(results, row, "period", &flushed);
 	const json_t *ran_call = find(results, row, "call", &flushed);
-	double ran = value(ran_call, "n");
-	double rest = value(find(results, row, "call", &stopped), "n");
+	const json_t *rest_call = find(results, row, "call", &stopped);
+	const json_t *call = ran_call ? ran_call : rest_call;
+	json_int_t threads = integer(call, "threads");
+	double ran = value(ran_call, "n"), rest = value(rest_call, "n");
 
-	if (ran + rest == 0)
+	if (!call)
 		return; /* interrupted before this row */
-	fprintf(to, "\n%" JSON_INTEGER_FORMAT " thread%s, ", threads,
+	fputc('\n', to);
+	membind_text(call, to);
+	fprintf(to, "%" JSON_INTEGER_FORMAT " thread%s, ", threads,
 		threads == 1 ? "" : "s");
 	if (period)
 		fprintf(to, "%.0f flushes a second: ",
@@ -164,8 +169,7 @@ void under_text(const json_t *report, FILE *to)
 {
 	const json_t *results = json_object_get(report, "results");
 	const json_t *options = json_object_get(report, "options");
-	json_t *threads;
-	size_t i;
+	size_t rows = report_rows(results), i;
 
 	environment_print(json_object_get(report, "environment"), to);
 	fprintf(to,
@@ -177,8 +181,8 @@ void under_text(const json_t *report, FILE *to)
 		member(options, "under"), integer(options, "pages"),
 		json_is_string(json_object_get(options, "huge")) ? "2 MiB " :
 								   "");
-	json_array_foreach(json_object_get(options, "threads"), i, threads)
-		print_row(to, results, i, json_integer_value(threads));
+	for (i = 0; i < rows; i++)
+		print_row(to, results, i);
 	fputs("\nquiet: nothing is flushed. flushed: every thread ran just "
 	      "before the flush and just\nafter it. stopped: one of them did "
 	      "not (preempted, or its CPU halted). ns per access:\nof a "

@@ -97,6 +97,17 @@ done
 ok '--pages-max' "$access" --quick --pages-max 128 --format csv -o out.csv
 is "$(curve access | tail -n 1 | cut -d ' ' -f 1)" 128 'ends there'
 
+# On one NUMA node.
+is "$(get options.mem_bind) $(get memory)" 'null null' 'memory is not bound'
+"$access" --quick --mem-bind 0 --pages-max 128 --format json -o out.json 2>err
+if [ $? -eq 77 ]; then
+	skip 2 "$(cat err)"
+else
+	is "$(get options.mem_bind) $(get memory.node)" '0 0' 'bound to node 0'
+	like "$("$access" --quick --mem-bind 0 --pages-max 128)" \
+		'^memory on node 0, distance ([0-9]+|n/a)$' '... which is shown'
+fi
+
 # Huge pages, where there are any.
 "$access" --quick --huge --pages-max 128 --format json -o out.json 2>err
 status=$?

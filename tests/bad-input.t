@@ -112,6 +112,17 @@ bad 2 "--mem-bind: expected a list of NUMA nodes, got ''" \
 bad 2 "--mem-bind: expected a list of NUMA nodes, got '0-'" \
 	"$mprotect" --mem-bind 0-
 bad 2 '--mem-bind: node 0 is named twice|got 0' "$mprotect" --mem-bind 0,0
+bad 2 '--mem-bind: expected NUMA nodes .* got 4095' "$access" --mem-bind 4095
+bad 2 "--mem-bind: expected a list of NUMA nodes, got '0-'" \
+	"$access" --under mprotect --mem-bind 0-
+bad 2 'unrecognized option .*--mem-bind' "$shootdown" --mem-bind 0
+# two_nodes COMMAND...: on a made-up machine that has a node more than this one.
+two_nodes() {
+	HWLOC_SYNTHETIC="numa:$((last_node + 2)) core:1 pu:1" HWLOC_THISSYSTEM=1 "$@"
+}
+last_node=$(sed 's/.*[-,]//' /sys/devices/system/node/online 2>/dev/null)
+bad 2 "--mem-bind: expected one node without --under, got '0-1'" \
+	two_nodes "$access" --mem-bind 0-1
 
 # CPUs.
 bad 2 '--cpus: ' "$mprotect" --cpus ''
@@ -270,6 +281,14 @@ bad 77 'cannot bind memory to NUMA node 0: .*not permitted' \
 	"$deny" set_mempolicy -- "$mprotect" --mem-bind 0 -l 10
 bad 77 'cannot verify where memory lies: .*not permitted' \
 	"$deny" move_pages -- "$mprotect" --mem-bind 0 -l 10
+bad 77 'cannot bind memory to NUMA node 0: .*not permitted' \
+	"$deny" set_mempolicy -- "$access" --mem-bind 0 --quick
+bad 77 "cannot bind memory to NUMA node $((last_node + 1)): " \
+	two_nodes "$access" --under mprotect --mem-bind 0-$((last_node + 1)) -l 9
+bad 77 'cannot verify where memory lies: .*not permitted' \
+	"$deny" move_pages -- "$access" --mem-bind 0 --quick
+bad 77 'cannot verify where memory lies: .*not permitted' \
+	"$deny" move_pages -- "$access" --under mprotect --mem-bind 0 -l 10
 bad 77 'MiB' "$mprotect" -p 1000000000 -l 1
 if [ -z "${SANITIZER-}" ]; then
 	bad 77 'MiB|map' sh -c \

@@ -159,9 +159,72 @@ static void test_here(void)
 	hwloc_topology_destroy(topology);
 }
 
+/* A region: each of its targets, and the working set. */
+static void test_region(void)
+{
+	struct membind_node here = { .node = 0 };
+	hwloc_topology_t topology;
+	struct membind membind;
+	struct region region;
+	char *why = NULL;
+
+	hwloc_topology_init(&topology);
+	hwloc_topology_load(topology);
+	membind = (struct membind){ topology, 1, &here };
+	if (membind_bind(&membind, 0, &why) < 0 ||
+	    region_open_targets(&region, 2, 8, 64, REGION_SMALL, 1, &why) < 0) {
+		skip(4, "%s", why);
+		free(why);
+		hwloc_topology_destroy(topology);
+		return;
+	}
+	ok(membind_verify_region(&membind, 0, &region, &why) == 0,
+	   "a region lies on its node");
+	madvise(region.target + region.target_stride, 4096, MADV_DONTNEED);
+	ok(membind_verify_region(&membind, 0, &region, &why) == 0,
+	   "... a page that is not there lies nowhere else");
+	here.node = 1;
+	ok(membind_verify_region(&membind, 0, &region, &why) < 0 &&
+		   errno == EAGAIN,
+	   "on another one it does not lie");
+	free(why);
+	ok(membind_verify_region(NULL, 0, &region, &why) == 0,
+	   "not bound, it may lie anywhere");
+	region_close(&region);
+	hwloc_topology_destroy(topology);
+}
+
+static void is_shown(const struct membind_node *node, const char *wanted)
+{
+	json_t *labels = membind_json(node);
+	char *text = NULL;
+	size_t len;
+	FILE *to = open_memstream(&text, &len);
+
+	membind_text(labels, to);
+	fclose(to);
+	is_string(text, wanted, "shown as '%.*s'", (int)strcspn(wanted, "\n"),
+		  wanted);
+	ok(json_object_size(labels) == 2, "... two labels");
+	free(text);
+	json_decref(labels);
+}
+
+static void test_labels(void)
+{
+	const struct membind_node far = { .node = 3, .distance = 21 };
+	const struct membind_node alone = { .node = 0, .distance = NAN };
+
+	is_shown(&far, "memory on node 3, distance 21\n");
+	is_shown(&alone, "memory on node 0, distance n/a\n");
+	is_shown(NULL, "");
+}
+
 int main(void)
 {
 	test_lists();
+	test_labels();
+	test_region();
 	test_here();
 	return done();
 }

@@ -84,6 +84,22 @@ else
 	skip 2 'no other CPU, or none that runs the thread'
 fi
 
+# Bound to a node, which each row names.
+"$access" --under mprotect --mem-bind 0 -t 1,1 -l 9 --format json -o node.json \
+	2>err
+if [ $? -eq 77 ]; then
+	skip 3 "$(cat err)"
+else
+	is "$("$query" node.json options.mem_bind results.0.row results.0.node |
+		tr '\n' ' ')" '0 0 0 ' 'memory is bound to node 0'
+	"$access" --under mprotect --mem-bind 0 -t 1,1 -l 9 >node.txt
+	is "$(grep -Ec '^memory on node 0, distance ([0-9]+|n/a)$' node.txt)" \
+		2 '... above each row'
+	is "$("$query" out.json options.mem_bind results.0.node \
+		results.0.distance | tr '\n' ' ')" 'null null null ' \
+		'without --mem-bind no node is named'
+fi
+
 # More threads than CPUs: no gate.
 many=$(($(nproc) + 2))
 ok "$many threads" "$access" --under mprotect -t $many --quick --format json \

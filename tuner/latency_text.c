@@ -7,6 +7,7 @@
 #include "environment.h"
 #include "explain.h"
 #include "latency.h"
+#include "membind.h"
 
 static const char *member(const json_t *object, const char *key)
 {
@@ -195,6 +196,7 @@ void latency_text(const json_t *report, FILE *to)
 	size_t i;
 
 	environment_print(json_object_get(report, "environment"), to);
+	membind_text(json_object_get(report, "memory"), to);
 	print_table(report, to);
 	for (i = 0; i < sizeof(tlbs) / sizeof(*tlbs); i++) {
 		const json_t *tlb = json_object_get(report, tlbs[i].key);

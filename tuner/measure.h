@@ -11,6 +11,7 @@
 
 #include "clock.h"
 #include "knob.h"
+#include "membind.h"
 #include "plan.h"
 #include "record.h"
 #include "region.h"
@@ -19,7 +20,8 @@ struct measure {
 	const struct clock *clock;
 	unsigned int cpu; /* that the caller is bound to */
 	uint64_t seed;
-	const volatile int *stop; /* non-zero: end as soon as possible */
+	const volatile int *stop;     /* non-zero: end as soon as possible */
+	const struct membind *memory; /* its first node has it; NULL: any */
 };
 
 /* What the accesses of a curve go to, one cache line each. */

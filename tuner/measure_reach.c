@@ -61,6 +61,8 @@ static int ground_open(const struct reach_job *job, struct ground *ground,
 		return -1;
 	ground->spread = ground->probe.region.set;
 	ground->dense = ground->spread + small * REGION_PAGE;
+	if (membind_verify_region(m->memory, 0, &ground->probe.region, why) < 0)
+		return -1;
 	if (plan->memory == REACH_4K)
 		return 0;
 	if (region_open(&ground->huge, 1, divide_up(bytes, REGION_HUGE),
@@ -69,7 +71,7 @@ static int ground_open(const struct reach_job *job, struct ground *ground,
 	ground->spread = ground->huge.set;
 	if (plan->memory == REACH_2M)
 		ground->stride = REGION_HUGE;
-	return 0;
+	return membind_verify_region(m->memory, 0, &ground->huge, why);
 }
 
 /* Huge pages must not have been split meanwhile. */

@@ -139,20 +139,6 @@ static void parse_options(int argc, char **argv,
 
 /* running -------------------------------------------------------------- */
 
-/* Target and working set lie on the node that memory is bound to. */
-static int verify_node(const struct bench_run *run, char **why)
-{
-	const struct region *region = &run->region;
-
-	if (!run->memory)
-		return 0;
-	if (membind_verify(run->memory, run->node, region->target,
-			   region->target_pages * region->page, why) < 0)
-		return -1;
-	return membind_verify(run->memory, run->node, region->set,
-			      region->set_pages * region->page, why);
-}
-
 int bench_map(const struct bench *bench, struct bench_run *run, size_t targets,
 	      uint64_t seed, char **why)
 {
@@ -162,7 +148,8 @@ int bench_map(const struct bench *bench, struct bench_run *run, size_t targets,
 	if (region_open_targets(&run->region, targets, work->pages,
 				work->access_pages, work->huge, seed, why) < 0)
 		return -1;
-	if (verify_node(run, why) < 0) {
+	if (membind_verify_region(run->memory, run->node, &run->region, why) <
+	    0) {
 		region_close(&run->region);
 		errno = EAGAIN;
 		return -1;
@@ -206,22 +193,32 @@ static void show_progress(size_t row, const struct options_work *work)
 		   work->rows);
 }
 
-/* Measure all rows into results. Returns row_measure's last status. */
-static int measure_rows(struct bench_run *run,
-			const struct placement *placement,
-			const struct bench_settings *settings, json_t *results,
-			json_t *flushes)
+struct session {
+	struct bench_run *run;
+	const struct placement *placement;
+	const struct bench_settings *settings;
+	json_t *results, *flushes;
+};
+
+/* Measure all rows into the results. Returns row_measure's last status. */
+static int measure_rows(void *context, const struct membind *memory,
+			size_t node)
 {
+	const struct session *s = context;
+	const struct bench_settings *settings = s->settings;
 	const struct options_work *work = &settings->work;
+	struct bench_run *run = s->run;
 	int status = 0;
 	size_t i;
 
+	run->memory = memory;
+	run->node = node;
 	for (i = 0; i < work->rows && status == 0; i++) {
 		struct row row;
 		char *why = NULL;
 
 		show_progress(i, work);
-		status = row_measure(settings->bench, run, placement,
+		status = row_measure(settings->bench, run, s->placement,
 				     work->threads[i], settings->common.quick,
 				     random_stream(settings->common.seed, i),
 				     interrupt_flag(), &row, &why);
@@ -229,49 +226,22 @@ static int measure_rows(struct bench_run *run,
 			error(errno == EAGAIN ? STATUS_CANNOT_RUN :
 						STATUS_FAILED,
 			      0, "%s", why_text(why));
-		row.memory = run->memory ? &run->memory->node[run->node] : NULL;
-		bench_add_row(results, run->node * work->rows + i, &row, work);
-		bench_add_flushes(flushes, run->node * work->rows + i, &row,
-				  run, settings->bench);
+		row.memory = memory ? &memory->node[node] : NULL;
+		bench_add_row(s->results, node * work->rows + i, &row, work);
+		bench_add_flushes(s->flushes, node * work->rows + i, &row, run,
+				  settings->bench);
 		row_free(&row);
 	}
 	meter_end();
 	return status;
 }
 
-/* The same, with --mem-bind for each node. */
-static int measure(struct bench_run *run, const struct placement *placement,
-		   const struct bench_settings *settings, json_t *results,
-		   json_t *flushes)
-{
-	const char *list = settings->work.mem_bind;
-	struct membind memory;
-	char *why = NULL;
-	int status = 0;
-
-	if (!list)
-		return measure_rows(run, placement, settings, results, flushes);
-	if (membind_open(&memory, placement->topology, placement->cpu[0], list,
-			 &why) < 0)
-		options_refuse("--mem-bind: %s", why_text(why));
-	run->memory = &memory;
-	for (; run->node < memory.n && status == 0; run->node++) {
-		if (membind_bind(&memory, run->node, &why) < 0)
-			error(STATUS_CANNOT_RUN, 0, "%s", why_text(why));
-		status = measure_rows(run, placement, settings, results,
-				      flushes);
-	}
-	run->memory = NULL;
-	membind_close(&memory);
-	return status;
-}
-
 /* The same part by part. */
-static int measure_parts(struct bench_run *run,
-			 const struct placement *placement,
-			 const struct bench_settings *settings, json_t *results)
+static int measure_parts(const struct session *s)
 {
+	const struct bench_settings *settings = s->settings;
 	const struct options_work *work = &settings->work;
+	const struct placement *placement = s->placement;
 	int status = 0;
 	size_t i;
 
@@ -286,7 +256,7 @@ static int measure_parts(struct bench_run *run,
 			      work->threads[i], placement->n);
 		show_progress(i, work);
 		status = breakdown_measure(
-			settings->bench, operations_find("mprotect"), run,
+			settings->bench, operations_find("mprotect"), s->run,
 			placement, work->threads[i], settings->common.quick,
 			random_stream(settings->common.seed, i),
 			interrupt_flag(), &breakdown, &why);
@@ -294,7 +264,7 @@ static int measure_parts(struct bench_run *run,
 			error(errno == EAGAIN ? STATUS_CANNOT_RUN :
 						STATUS_FAILED,
 			      0, "%s", why_text(why));
-		breakdown_json(results, i, work->threads[i], &breakdown);
+		breakdown_json(s->results, i, work->threads[i], &breakdown);
 	}
 	meter_end();
 	return status;
@@ -306,7 +276,13 @@ int bench_main(int argc, char **argv, const struct bench *bench)
 	struct placement placement;
 	struct bench_run run = { .work = &settings.work };
 	struct environment *environment;
-	json_t *results = json_array(), *flushes, *report;
+	struct session session = {
+		.run = &run,
+		.placement = &placement,
+		.settings = &settings,
+		.results = json_array(),
+	};
+	json_t *report;
 	int status;
 
 	options_common_init(&settings.common);
@@ -320,26 +296,28 @@ int bench_main(int argc, char **argv, const struct bench *bench)
 	if (settings.trace)
 		run.proof = open_proof();
 
-	flushes = bench_flushes_json(run.proof);
+	session.flushes = bench_flushes_json(run.proof);
 	if (settings.breakdown)
-		status = measure_parts(&run, &placement, &settings, results);
+		status = measure_parts(&session);
 	else
-		status = measure(&run, &placement, &settings, results, flushes);
+		status = place_memory(settings.work.mem_bind, &placement,
+				      measure_rows, &session);
 
 	clock_finish(&run.clock);
 	environment_finish(environment, &run.clock);
 	report = report_new(bench->name, status == 1,
 			    bench_options_json(&settings), &run.clock,
 			    environment_json(environment));
-	if (!report || json_object_set_new(report, "results", results) < 0 ||
+	if (!report ||
+	    json_object_set_new(report, "results", session.results) < 0 ||
 	    (!settings.breakdown &&
-	     json_object_set(report, "flushes", flushes) < 0))
+	     json_object_set(report, "flushes", session.flushes) < 0))
 		error(STATUS_FAILED, ENOMEM, "report");
 	status = report_write(report, &settings.common,
 			      settings.breakdown ? breakdown_text :
 						   bench_print_text);
 
-	json_decref(flushes);
+	json_decref(session.flushes);
 	json_decref(report);
 	proof_close(run.proof);
 	environment_close(environment);

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <error.h>
-#include <math.h>
 #include <string.h>
 
 #include "bench_report.h"
@@ -54,15 +53,14 @@ static void add_result(json_t *results, const struct row *row,
 		return;
 	if (samples_summarise(samples, per, &summary) < 0)
 		error(STATUS_FAILED, errno, "results");
-	result = json_pack(
-		"{s:I, s:I, s:b, s:o, s:o, s:s, s:s, s:s}", "row",
-		(json_int_t)label->row, "threads", (json_int_t)row->threads,
-		"oversubscribed", row->oversubscribed, "node",
-		row->memory ? json_integer(row->memory->node) : json_null(),
-		"distance",
-		report_number(row->memory ? row->memory->distance : NAN),
-		"side", label->side, "what", label->what, "window",
-		label->window);
+	result = json_pack("{s:I, s:I, s:b}", "row", (json_int_t)label->row,
+			   "threads", (json_int_t)row->threads,
+			   "oversubscribed", row->oversubscribed);
+	json_object_update_new(result, membind_json(row->memory));
+	json_object_update_new(result,
+			       json_pack("{s:s, s:s, s:s}", "side", label->side,
+					 "what", label->what, "window",
+					 label->window));
 	json_object_update_new(
 		result,
 		report_summary(&summary,

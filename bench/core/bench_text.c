@@ -6,6 +6,8 @@
 
 #include "bench_report.h"
 #include "environment.h"
+#include "membind.h"
+#include "report.h"
 
 /* The result with these labels, or NULL. */
 static const json_t *find(const json_t *results, size_t row, const char *side,
@@ -176,36 +178,6 @@ static void print_initiators(FILE *to, const json_t *results, size_t row,
 	print_sharing(to, results, row);
 }
 
-/* Above the first row of a node: which, if memory was bound to one. */
-static void print_node(FILE *to, const json_t *results, size_t row)
-{
-	const json_t *alone = find(results, row, "caller", "call", "alone");
-	const json_t *node = json_object_get(alone, "node");
-
-	if (!json_is_integer(node))
-		return;
-	fprintf(to, "memory on node %" JSON_INTEGER_FORMAT ", distance",
-		json_integer_value(node));
-	print_number(to, 1, 0, json_object_get(alone, "distance"));
-	fputc('\n', to);
-}
-
-/* The rows that were measured, of all nodes where memory was bound. */
-static size_t count_rows(const json_t *results)
-{
-	size_t rows = 0, i;
-	json_t *result;
-
-	json_array_foreach(results, i, result) {
-		size_t row = (size_t)json_integer_value(
-			json_object_get(result, "row"));
-
-		if (row >= rows)
-			rows = row + 1;
-	}
-	return rows;
-}
-
 /* The threads of a row: the list of -t, once for each node. */
 static size_t threads_of(const json_t *threads, size_t row)
 {
@@ -221,7 +193,7 @@ void bench_print_text(const json_t *report, FILE *to)
 	json_int_t initiators =
 		json_integer_value(json_object_get(options, "initiators"));
 	bool oversubscribed = false;
-	size_t rows = count_rows(results), i;
+	size_t rows = report_rows(results), i;
 	json_t *value;
 
 	environment_print(json_object_get(report, "environment"), to);
@@ -244,7 +216,9 @@ void bench_print_text(const json_t *report, FILE *to)
 	      to);
 	for (i = 0; i < rows; i++) {
 		if (i % json_array_size(threads) == 0)
-			print_node(to, results, i);
+			membind_text(find(results, i, "caller", "call",
+					  "alone"),
+				     to);
 		print_row(to, results, i, threads_of(threads, i));
 	}
 	json_array_foreach(results, i, value)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "membind.h"
+#include "report.h"
 #include "text.h"
 #include "why.h"
 
@@ -162,6 +163,47 @@ int membind_verify(const struct membind *membind, size_t i, const void *memory,
 				 node);
 	hwloc_bitmap_free(got);
 	return status;
+}
+
+int membind_verify_region(const struct membind *membind, size_t i,
+			  const struct region *region, char **why)
+{
+	size_t t;
+
+	if (!membind)
+		return 0;
+	for (t = 0; t < region->targets; t++) {
+		struct region one = region_target(region, t);
+
+		if (membind_verify(membind, i, one.target,
+				   one.target_pages * one.page, why) < 0)
+			return -1;
+	}
+	return membind_verify(membind, i, region->set,
+			      region->set_pages * region->page, why);
+}
+
+json_t *membind_json(const struct membind_node *node)
+{
+	return json_pack("{s:o, s:o}", "node",
+			 node ? json_integer(node->node) : json_null(),
+			 "distance",
+			 report_number(node ? node->distance : NAN));
+}
+
+void membind_text(const json_t *labels, FILE *to)
+{
+	const json_t *node = json_object_get(labels, "node");
+	double distance = report_get(labels, "distance");
+
+	if (!json_is_integer(node))
+		return;
+	fprintf(to, "memory on node %" JSON_INTEGER_FORMAT ", distance ",
+		json_integer_value(node));
+	if (isfinite(distance))
+		fprintf(to, "%.0f\n", distance);
+	else
+		fputs("n/a\n", to);
 }
 
 void membind_close(struct membind *membind)

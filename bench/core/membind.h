@@ -6,7 +6,11 @@
 #define TLBTUNE_MEMBIND_H
 
 #include <hwloc.h>
+#include <jansson.h>
 #include <stddef.h>
+#include <stdio.h>
+
+#include "region.h"
 
 struct membind_node {
 	unsigned int node; /* OS index */
@@ -39,6 +43,22 @@ int membind_bind(const struct membind *membind, size_t i, char **why);
 /* All pages of the memory lie on node[i]. 0, or -1 with *why and EAGAIN. */
 int membind_verify(const struct membind *membind, size_t i, const void *memory,
 		   size_t len, char **why);
+
+/*
+ * The same for all targets and the working set of a region; memory that is not
+ * bound (membind is NULL) may lie anywhere.
+ */
+int membind_verify_region(const struct membind *membind, size_t i,
+			  const struct region *region, char **why);
+
+/*
+ * {"node", "distance"}: labels of what was measured with memory on the node, or
+ * not bound (NULL): both are null then.
+ */
+json_t *membind_json(const struct membind_node *node);
+
+/* These labels as a line for people, nothing if memory was not bound. */
+void membind_text(const json_t *labels, FILE *to);
 
 void membind_close(struct membind *membind);
 

@@ -37,3 +37,25 @@ int place_check(const struct placement *placement, const struct team *team,
 		return -1;
 	return team ? team_bound(team, "", why) : 0;
 }
+
+int place_memory(const char *list, const struct placement *placement,
+		 place_work work, void *context)
+{
+	struct membind memory;
+	char *why = NULL;
+	int status = 0;
+	size_t i;
+
+	if (!list)
+		return work(context, NULL, 0);
+	if (membind_open(&memory, placement->topology, placement->cpu[0], list,
+			 &why) < 0)
+		options_refuse("--mem-bind: %s", why_text(why));
+	for (i = 0; i < memory.n && status == 0; i++) {
+		if (membind_bind(&memory, i, &why) < 0)
+			error(STATUS_CANNOT_RUN, 0, "%s", why_text(why));
+		status = work(context, &memory, i);
+	}
+	membind_close(&memory);
+	return status;
+}

@@ -7,6 +7,7 @@
 
 #include "clock.h"
 #include "environment.h"
+#include "membind.h"
 #include "options.h"
 #include "placement.h"
 #include "team.h"
@@ -29,5 +30,21 @@ struct environment *place_caller(const struct options_common *options,
  */
 int place_check(const struct placement *placement, const struct team *team,
 		char **why);
+
+/*
+ * Measure with memory on node[node] of memory, or anywhere (NULL). Returns 0,
+ * or something else for that to be all.
+ */
+typedef int (*place_work)(void *context, const struct membind *memory,
+			  size_t node);
+
+/*
+ * Do the work for one NUMA node of a list (--mem-bind) after the other, with
+ * the memory of the caller bound to it; or once, where list is NULL. Returns
+ * what the work did last. Exits with a message for a list that is none and for
+ * memory that cannot be bound.
+ */
+int place_memory(const char *list, const struct placement *placement,
+		 place_work work, void *context);
 
 #endif

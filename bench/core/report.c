@@ -75,6 +75,21 @@ static json_t *clock_json(const struct clock *clock)
 			 report_number(clock->drift_ppm));
 }
 
+size_t report_rows(const json_t *results)
+{
+	size_t rows = 0, i;
+	json_t *result;
+
+	json_array_foreach(results, i, result) {
+		size_t row = (size_t)json_integer_value(
+			json_object_get(result, "row"));
+
+		if (row >= rows)
+			rows = row + 1;
+	}
+	return rows;
+}
+
 json_t *report_date(void)
 {
 	time_t now = time(NULL);

@@ -32,6 +32,9 @@ json_t *report_estimate(const struct estimate *estimate);
  */
 json_t *report_summary(const struct summary *summary, const char *unit);
 
+/* How many rows results[] are of: each has the number of its "row". */
+size_t report_rows(const json_t *results);
+
 /* Now, UTC, "2026-11-30T21:36:37Z". NULL on ENOMEM. */
 json_t *report_date(void);
 
