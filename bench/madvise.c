@@ -8,5 +8,5 @@
 
 int main(int argc, char **argv)
 {
-	return bench_main(argc, argv, &operation_madvise);
+	return bench_main(argc, argv, &operation_madvise, &operation_mprotect);
 }

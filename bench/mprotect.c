@@ -8,5 +8,5 @@
 
 int main(int argc, char **argv)
 {
-	return bench_main(argc, argv, &operation_mprotect);
+	return bench_main(argc, argv, &operation_mprotect, &operation_mprotect);
 }

@@ -13,7 +13,6 @@
 #include "interrupt.h"
 #include "membind.h"
 #include "meter.h"
-#include "operations.h"
 #include "output.h"
 #include "place.h"
 #include "random.h"
@@ -197,6 +196,7 @@ struct session {
 	struct bench_run *run;
 	const struct placement *placement;
 	const struct bench_settings *settings;
+	const struct bench *step; /* for --breakdown */
 	json_t *results, *flushes;
 };
 
@@ -256,8 +256,8 @@ static int measure_parts(const struct session *s)
 			      work->threads[i], placement->n);
 		show_progress(i, work);
 		status = breakdown_measure(
-			settings->bench, operations_find("mprotect"), s->run,
-			placement, work->threads[i], settings->common.quick,
+			settings->bench, s->step, s->run, placement,
+			work->threads[i], settings->common.quick,
 			random_stream(settings->common.seed, i),
 			interrupt_flag(), &breakdown, &why);
 		if (status < 0)
@@ -270,7 +270,8 @@ static int measure_parts(const struct session *s)
 	return status;
 }
 
-int bench_main(int argc, char **argv, const struct bench *bench)
+int bench_main(int argc, char **argv, const struct bench *bench,
+	       const struct bench *step)
 {
 	struct bench_settings settings = { .bench = bench };
 	struct placement placement;
@@ -280,6 +281,7 @@ int bench_main(int argc, char **argv, const struct bench *bench)
 		.run = &run,
 		.placement = &placement,
 		.settings = &settings,
+		.step = step,
 		.results = json_array(),
 	};
 	json_t *report;

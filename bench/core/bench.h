@@ -79,7 +79,11 @@ int bench_map(const struct bench *bench, struct bench_run *run, size_t targets,
 
 void bench_unmap(const struct bench *bench, struct bench_run *run);
 
-/* Parse options, measure every row, report; returns the exit status. */
-int bench_main(int argc, char **argv, const struct bench *bench);
+/*
+ * Parse options, measure every row, report; returns the exit status. step is
+ * the operation that shows what a flush costs (--breakdown): mprotect.
+ */
+int bench_main(int argc, char **argv, const struct bench *bench,
+	       const struct bench *step);
 
 #endif
