@@ -240,7 +240,10 @@ static int add_check(struct session *session, size_t i, struct list *list)
 	return 0;
 }
 
-/* One process for some of each kind; huge pages in one each. */
+/*
+ * One process for some of each kind; huge pages in one each, and first: these
+ * are the fewer ones, so that a short run gets to all.
+ */
 static void check_round(struct session *session, bool huge)
 {
 	struct list list = { 0 };
@@ -279,8 +282,8 @@ bool session_is_any_on(const struct session *session)
 void session_check(struct session *session)
 {
 	while (session_is_any_on(session) && !session_is_over(session)) {
-		check_round(session, false);
+		check_round(session, true);
 		if (!session_is_over(session))
-			check_round(session, true);
+			check_round(session, false);
 	}
 }
