@@ -14,6 +14,7 @@
 #include "child.h"
 #include "live.h"
 #include "touch.h"
+#include "why.h"
 
 /* A program takes milliseconds; one that hangs is killed by SIGALRM. */
 #define HANG_SECONDS 120
@@ -93,7 +94,7 @@ static int run_all(void *context)
 	live = live_open(batch->placement, most_actors(batch), &why);
 	if (!live) {
 		snprintf(work->result->entry[0].why, BATCH_WHY, "%s",
-			 why ? why : "out of memory");
+			 why_text(why));
 		return CHILD_FAILED;
 	}
 	subject = live_subject(live);

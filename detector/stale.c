@@ -23,6 +23,7 @@
 #include "place.h"
 #include "report.h"
 #include "sysfile.h"
+#include "why.h"
 
 #define SECONDS 10.0
 #define SECONDS_QUICK 3.0
@@ -217,7 +218,7 @@ static void read_program(const char *path, struct program *program)
 		options_refuse("--replay: cannot read '%s': %s", path,
 			       strerror(errno));
 	if (listing_parse(text, program, &why) < 0)
-		options_refuse("%s:%s", path, why ? why : "out of memory");
+		options_refuse("%s:%s", path, why_text(why));
 	free(text);
 }
 

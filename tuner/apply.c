@@ -12,6 +12,7 @@
 #include "options.h"
 #include "persist.h"
 #include "setting.h"
+#include "why.h"
 
 /* Say why (freed; NULL: it has been said) in a line; the exit status. */
 static int refuse(char *why, int status)
@@ -66,11 +67,11 @@ static int write_all(const struct session *session,
 	    persist_store(session->root, value, environment, &why) == 0)
 		return STATUS_OK;
 	if (knobfile_write(session->root, now, &again) < 0)
-		error(0, 0, "%s", again ? again : strerror(ENOMEM));
+		error(0, 0, "%s", why_text(again));
 	free(again);
 	files = json_array();
 	if (saved && persist_undo(session->root, files, &again) < 0) {
-		error(0, 0, "%s", again ? again : strerror(ENOMEM));
+		error(0, 0, "%s", why_text(again));
 		free(again);
 	}
 	json_decref(files);

@@ -21,6 +21,7 @@
 #include "output.h"
 #include "report.h"
 #include "text.h"
+#include "why.h"
 
 struct settings {
 	struct options_common common;
@@ -376,8 +377,8 @@ static void read_this_machine(const struct settings *settings,
 
 	if (placement_open(&placement, settings->common.cpus, &why) < 0) {
 		if (errno == EINVAL)
-			options_refuse("--cpus: %s", why);
-		error(STATUS_CANNOT_RUN, 0, "%s", why ? why : "no CPU");
+			options_refuse("--cpus: %s", why_text(why));
+		error(STATUS_CANNOT_RUN, 0, "%s", why_text(why));
 	}
 	if (cpuid_read_live(&placement, machine) < 0)
 		error(errno == ENOMEM ? STATUS_FAILED : STATUS_CANNOT_RUN,
@@ -394,7 +395,7 @@ static void read_record(const struct settings *settings,
 		return;
 	if (errno == ENOMEM)
 		error(STATUS_FAILED, errno, "--cpuid");
-	options_refuse("--cpuid: %s", why ? why : strerror(errno));
+	options_refuse("--cpuid: %s", why_text(why));
 }
 
 int main(int argc, char **argv)

@@ -205,8 +205,7 @@ void journal_close(struct journal *journal)
 	char *why = NULL;
 
 	if (journal->moving && journal_end(journal, &why) < 0) {
-		error(0, 0, "the next start will try again: %s",
-		      why ? why : strerror(ENOMEM));
+		error(0, 0, "the next start will try again: %s", why_text(why));
 		free(why);
 		journal->moving = false;
 	}

@@ -29,6 +29,7 @@
 #include "placement.h"
 #include "report.h"
 #include "saved.h"
+#include "why.h"
 
 extern char **environ;
 
@@ -168,7 +169,7 @@ static void parse_options(int argc, char **argv, struct run *run)
 /* End with the sentence of another part about bad input, NULL on ENOMEM. */
 __attribute__((noreturn)) static void refuse(char *why)
 {
-	error(0, why ? 0 : ENOMEM, "%s", why ? why : "input");
+	error(0, 0, "%s", why_text(why));
 	free(why);
 	exit(STATUS_USAGE);
 }
@@ -301,7 +302,7 @@ static json_t *make_record(struct run *run)
 	derive_again(run, run->tune, name);
 	record = modeldb_record(run->tune, &why);
 	if (!record) {
-		error(0, why ? 0 : ENOMEM, "%s: %s", name, why ? why : "");
+		error(0, 0, "%s: %s", name, why_text(why));
 		free(why);
 		exit(STATUS_USAGE);
 	}
@@ -323,7 +324,7 @@ static json_t *this_machine(struct run *run)
 		placement_bind(&placement, cpu);
 		placement_close(&placement);
 	} else if (run->common.cpus) {
-		error(0, why ? 0 : ENOMEM, "--cpus: %s", why ? why : "");
+		error(0, 0, "--cpus: %s", why_text(why));
 		free(why);
 		exit(STATUS_USAGE);
 	}
