@@ -377,6 +377,11 @@ static void test_reports(const json_t *schema)
 	       "--format json; rm -f simulated-$$.json");
 	report(schema, "tune",
 	       "\"$top_builddir/tune\" --quick --verify --format json");
+	report(schema, "tune",
+	       "cd \"${TMPDIR:-/tmp}\" && \"$top_builddir/tests/simulate\" "
+	       "c_i=200 >simulated-$$.json && \"$top_builddir/tests/simulate\" | "
+	       "\"$top_builddir/tune\" --from /dev/stdin --also "
+	       "simulated-$$.json --format json; rm -f simulated-$$.json");
 }
 
 int main(void)

@@ -123,39 +123,98 @@ static struct interval middle(const double *x, size_t n)
 				  stats_quantile(x, n, 0.975) };
 }
 
+/* Resamples of one core type, and after it of the others. */
+struct draw {
+	const struct findings *findings;
+	uint64_t seed;
+	size_t *pick; /* [blocks] */
+	struct cost_model model;
+};
+
+#define DRAWS 2 /* core types that a choice can be for */
+
+static void draws_close(struct draw draws[DRAWS])
+{
+	size_t i;
+
+	for (i = 0; i < DRAWS; i++) {
+		free(draws[i].pick);
+		free(draws[i].model.step);
+	}
+}
+
+/* 0, or -1 with ENOMEM. */
+static int draws_open(struct draw draws[DRAWS], const struct findings *findings,
+		      const struct question *question)
+{
+	const struct findings *const types[DRAWS] = { findings,
+						      question->also };
+	size_t i;
+
+	for (i = 0; i < DRAWS && types[i]; i++) {
+		struct draw *draw = &draws[i];
+
+		*draw = (struct draw){
+			.findings = types[i],
+			.seed = random_stream(question->seed, i),
+			.pick = calloc(types[i]->fit.n_blocks,
+				       sizeof(*draw->pick)),
+			.model = types[i]->model,
+		};
+		draw->model.step =
+			calloc(draw->model.n_sets, sizeof(*draw->model.step));
+		draw->model.next = NULL;
+		if (!draw->pick || !draw->model.step)
+			return -1;
+		if (i > 0)
+			draws[i - 1].model.next = &draw->model;
+	}
+	return 0;
+}
+
+/* Number k of the resamples of all types, in the model of the first. */
+static void draws_next(struct draw draws[DRAWS], uint64_t k)
+{
+	size_t i, at;
+
+	for (i = 0; i < DRAWS && draws[i].findings; i++) {
+		size_t blocks = draws[i].findings->fit.n_blocks;
+
+		for (at = 0; at < blocks; at++)
+			draws[i].pick[at] =
+				random_stream(draws[i].seed, k * blocks + at) %
+				blocks;
+		resample(draws[i].findings, draws[i].pick, &draws[i].model);
+	}
+}
+
 /*
- * How often a bootstrap over time blocks chooses the same factor, and what the
- * choice gains in it.
+ * How often a bootstrap over time blocks, of all core types, chooses the same
+ * factor, and what the choice gains in it.
  */
 static int bootstrap(struct findings *out, const struct question *question)
 {
 	size_t times = question->bootstraps ? question->bootstraps :
 					      DERIVE_BOOTSTRAPS;
-	struct cost_model model = out->model;
-	size_t blocks = out->fit.n_blocks;
-	size_t *pick = calloc(blocks, sizeof(*pick));
+	struct draw draws[DRAWS] = { 0 };
 	double *pages = calloc(3 * times, sizeof(*pages));
 	double *gain, *gain_pages;
-	size_t same = 0, i, k;
+	size_t same = 0, k;
 	int status = -1;
 
-	model.step = calloc(model.n_sets, sizeof(*model.step));
-	if (!pick || !pages || !model.step)
+	if (!pages || draws_open(draws, out, question) < 0)
 		goto out;
 	gain = pages + times;
 	gain_pages = gain + times;
 	for (k = 0; k < times; k++) {
+		const struct cost_model *model = &draws[0].model;
 		struct choice choice;
 
-		for (i = 0; i < blocks; i++)
-			pick[i] =
-				random_stream(question->seed, k * blocks + i) %
-				blocks;
-		resample(out, pick, &model);
-		choice = choice_make(&model, &out->grid, out->entries);
+		draws_next(draws, k);
+		choice = choice_make(model, &out->grid, out->entries);
 		same += choice.factor == out->choice.factor;
 		pages[k] = choice.pages;
-		gains(out, &model, &gain[k], &gain_pages[k]);
+		gains(out, model, &gain[k], &gain_pages[k]);
 	}
 	out->agreement = (double)same / (double)times;
 	out->pages_lo = middle(pages, times).lo;
@@ -164,9 +223,8 @@ static int bootstrap(struct findings *out, const struct question *question)
 	out->gain_pages.ci95 = middle(gain_pages, times);
 	status = 0;
 out:
-	free(pick);
+	draws_close(draws);
 	free(pages);
-	free(model.step);
 	return status;
 }
 

@@ -330,7 +330,7 @@ int derive(const struct record *record, const struct question *question,
 			      "one of its sides to fit the costs";
 		return 0;
 	}
-	out->model.next = question->also;
+	out->model.next = question->also ? &question->also->model : NULL;
 	if (derive_checks(record, out) < 0)
 		goto fail;
 	if (!out->entries) {

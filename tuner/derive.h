@@ -24,14 +24,16 @@ struct check {
 		       * and n*c_i */
 };
 
+struct findings;
+
 /* What is asked of a record. */
 struct question {
 	uint64_t seed; /* of the bootstrap */
 	enum objective objective;
 	unsigned int bootstraps; /* 0: DERIVE_BOOTSTRAPS */
 	unsigned int entries;	 /* E to choose for; 0: what was measured */
-	/* of another core type, for which the choice must hold; or NULL */
-	const struct cost_model *also;
+	/* another core type, with costs, for which the choice must hold too */
+	const struct findings *also; /* or NULL */
 };
 
 struct findings {

@@ -18,6 +18,9 @@
 int explain_json(json_t *report, const struct record *record,
 		 const struct findings *findings);
 
+/* A regret, and the ceiling in pages that has it. */
+json_t *explain_regret_json(const struct regret *regret, unsigned int pages);
+
 /* Print a report of tune, from its JSON alone. */
 void explain_text(const json_t *report, FILE *to);
 

@@ -119,7 +119,7 @@ static json_t *break_even_json(const struct findings *findings)
 	return list;
 }
 
-static json_t *regret_json(const struct regret *regret, unsigned int pages)
+json_t *explain_regret_json(const struct regret *regret, unsigned int pages)
 {
 	return json_pack("{s:I, s:o, s:o, s:o, s:o, s:{s:I, s:I, s:s}}",
 			 "pages", (json_int_t)pages, "worst",
@@ -177,12 +177,14 @@ static json_t *choice_json(const struct findings *findings)
 		"ci95", findings->pages_lo, findings->pages_hi, "objective",
 		objective_name[findings->grid.objective], "entries",
 		(json_int_t)findings->entries, "regret_choice",
-		regret_json(&choice->regret, choice->pages), "regret_in_force",
-		regret_json(&findings->in_force, findings->pages_in_force),
+		explain_regret_json(&choice->regret, choice->pages),
+		"regret_in_force",
+		explain_regret_json(&findings->in_force,
+				    findings->pages_in_force),
 		"regret_stock",
-		regret_json(&findings->stock, DERIVE_STOCK_CEILING),
+		explain_regret_json(&findings->stock, DERIVE_STOCK_CEILING),
 		"regret_best_pages",
-		regret_json(&choice->best_regret, choice->best_pages),
+		explain_regret_json(&choice->best_regret, choice->best_pages),
 		"bootstrap_agreement", report_number(findings->agreement),
 		"extrapolated", report_number(findings->extrapolated), "gain",
 		gain_json(&findings->gain), "gain_best_pages",

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "decide.h"
+#include "explain.h"
 #include "hybrid.h"
 #include "member.h"
 #include "modeldb.h"
@@ -63,23 +63,34 @@ static int check_machine(const json_t *one, const json_t *other, char **why)
 	return 0;
 }
 
-static json_t *type_json(const json_t *report, const struct findings *findings)
+/*
+ * One type: its costs, and what would be chosen for it alone, with the E of the
+ * choice for all, as the kernel has one.
+ */
+static json_t *type_json(const json_t *report, const struct findings *type,
+			 const struct findings *all)
 {
-	struct cost_model alone = findings->model;
+	struct cost_model alone = type->model;
 	struct choice choice;
-	const json_t *type = modeldb_at(report, "environment.cpu.core_type");
+	struct regret regret;
+	const json_t *name = modeldb_at(report, "environment.cpu.core_type");
 
 	alone.next = NULL;
-	choice = choice_make(&alone, &findings->grid, findings->entries);
-	return json_pack("{s:O, s:o, s:o, s:o, s:o, s:I, s:i, s:I, s:I}",
-			 "core_type", type ? type : json_null(), "a",
-			 report_estimate(&findings->costs.a), "b",
-			 report_estimate(&findings->costs.b), "c_i",
-			 report_estimate(&findings->costs.c_i), "c_f",
-			 report_estimate(&findings->costs.c_f), "entries",
-			 (json_int_t)findings->entries, "factor", choice.factor,
+	choice = choice_make(&alone, &all->grid, all->entries);
+	regret = choice_regret(&alone, &all->grid, all->choice.pages);
+	return json_pack("{s:O, s:o, s:o, s:o, s:o, s:I, s:i, s:I, s:I, s:o, "
+			 "s:o}",
+			 "core_type", name ? name : json_null(), "a",
+			 report_estimate(&type->costs.a), "b",
+			 report_estimate(&type->costs.b), "c_i",
+			 report_estimate(&type->costs.c_i), "c_f",
+			 report_estimate(&type->costs.c_f), "entries",
+			 (json_int_t)type->entries, "factor", choice.factor,
 			 "pages", (json_int_t)choice.pages, "best_pages",
-			 (json_int_t)choice.best_pages);
+			 (json_int_t)choice.best_pages, "regret_alone",
+			 explain_regret_json(&choice.regret, choice.pages),
+			 "regret_choice",
+			 explain_regret_json(&regret, all->choice.pages));
 }
 
 int hybrid_json(const struct hybrid *hybrid, const struct findings *findings,
@@ -89,12 +100,40 @@ int hybrid_json(const struct hybrid *hybrid, const struct findings *findings,
 		return -1;
 	if (findings->reason)
 		return 0;
-	if (json_object_set_new(report, "core_types",
-				json_pack("[o, o]", type_json(report, findings),
-					  type_json(hybrid->report,
-						    &hybrid->findings))) < 0)
+	if (json_object_set_new(
+		    report, "core_types",
+		    json_pack("[o, o]", type_json(report, findings, findings),
+			      type_json(hybrid->report, &hybrid->findings,
+					findings))) < 0)
 		return why_set(why, ENOMEM, "%s", strerror(ENOMEM));
 	return 0;
+}
+
+static double estimate(const json_t *type, const char *cost)
+{
+	return member_number(json_object_get(type, cost), "estimate");
+}
+
+static void print_type(const json_t *type, FILE *to)
+{
+	const char *name =
+		json_string_value(json_object_get(type, "core_type"));
+
+	fprintf(to, "  %-12s", name ? name : "unknown");
+	member_print(to, 8, 1, estimate(type, "a"));
+	member_print(to, 7, 1, estimate(type, "b"));
+	member_print(to, 8, 1, estimate(type, "c_i"));
+	member_print(to, 8, 1, estimate(type, "c_f"));
+	member_print(to, 6, 0, member_number(type, "entries"));
+	member_print(to, 7, 0, member_number(type, "factor"));
+	member_print(to, 6, 0, member_number(type, "pages"));
+	member_print(to, 8, 1,
+		     100 * member_number(json_object_get(type, "regret_alone"),
+					 "worst"));
+	member_print(to, 8, 1,
+		     100 * member_number(json_object_get(type, "regret_choice"),
+					 "worst"));
+	fputc('\n', to);
 }
 
 void hybrid_text(const json_t *report, FILE *to)
@@ -104,22 +143,13 @@ void hybrid_text(const json_t *report, FILE *to)
 
 	if (!list)
 		return;
-	fputs("\n  Core types: one knob, so what is chosen above is the best "
-	      "for all of them\n"
-	      "  type                  c_i       c_f        E   alone: factor   "
-	      "pages\n",
+	fputs("\n  Core types: one knob, so the choice above is for all of "
+	      "them, and so are the\n  resamples. Alone: what would be chosen "
+	      "for that type, and its worst regret, %;\n  chosen: the worst "
+	      "regret of the choice above on that type.\n"
+	      "  type              a      b     c_i     c_f     E alone: f "
+	      "pages  regret  chosen\n",
 	      to);
-	for (i = 0; i < json_array_size(list); i++) {
-		const json_t *type = json_array_get(list, i);
-		const char *name =
-			json_string_value(json_object_get(type, "core_type"));
-
-		fprintf(to, "  %-12s%13.1f%10.1f%9.0f%16.0f%8.0f\n",
-			name ? name : "unknown",
-			member_number(json_object_get(type, "c_i"), "estimate"),
-			member_number(json_object_get(type, "c_f"), "estimate"),
-			member_number(type, "entries"),
-			member_number(type, "factor"),
-			member_number(type, "pages"));
-	}
+	for (i = 0; i < json_array_size(list); i++)
+		print_type(json_array_get(list, i), to);
 }

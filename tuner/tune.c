@@ -98,7 +98,7 @@ static int finish(const struct tune_options *options,
 	if (options->also) {
 		if (hybrid_open(&hybrid, options->also, &question, &why) < 0)
 			options_refuse("--also: %s", why_text(why));
-		question.also = &hybrid.findings.model;
+		question.also = &hybrid.findings;
 	}
 	if (derive(record, &question, &findings) < 0) {
 		if (errno == EINVAL && options->from)
