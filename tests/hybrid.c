@@ -6,8 +6,11 @@
 
 #include <errno.h>
 #include <error.h>
+#include <stdlib.h>
 
 #include "derive.h"
+#include "run.h"
+#include "setting.h"
 #include "simrecord.h"
 #include "tap.h"
 
@@ -104,6 +107,40 @@ static void test_bootstrap(struct type *sure, struct type *unsure)
 	derive_free(&other);
 }
 
+static char *mismatch(const json_t *then, const json_t *now)
+{
+	char *why = setting_mismatch(then, now);
+
+	if (why)
+		diag("%s", why);
+	return why;
+}
+
+/* What was chosen on one core type is for a machine, wherever asked. */
+static void test_mismatch(void)
+{
+	json_t *then = run_environment(), *now = json_deep_copy(then);
+	json_t *cpu = json_object_get(now, "cpu");
+	char *why;
+
+	json_object_set_new(json_object_get(then, "cpu"), "core_type",
+			    json_string("performance"));
+	json_object_set_new(cpu, "core_type", json_string("performance"));
+	why = mismatch(then, now);
+	ok(!why, "the same core type matches");
+	free(why);
+	json_object_set_new(cpu, "core_type", json_string("efficiency"));
+	why = mismatch(then, now);
+	ok(!why, "another core type of the same part matches");
+	free(why);
+	json_object_set_new(cpu, "core_type", json_null());
+	why = mismatch(then, now);
+	ok(why, "a part that is not hybrid does not");
+	free(why);
+	json_decref(then);
+	json_decref(now);
+}
+
 int main(void)
 {
 	gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
@@ -124,6 +161,7 @@ int main(void)
 	type_open(&unsure, rng);
 	test_choice(&fast, &slow);
 	test_bootstrap(&fast, &unsure);
+	test_mismatch();
 	type_close(&fast);
 	type_close(&slow);
 	type_close(&unsure);

@@ -126,6 +126,13 @@ static char *member_differs(const json_t *then, const json_t *now,
 	return differs(what, a, b);
 }
 
+/* Two core types of one hybrid part: what is chosen there is for all CPUs. */
+static bool are_core_types(const char *key, const json_t *a, const json_t *b)
+{
+	return !strcmp(key, "core_type") && json_is_string(a) &&
+	       json_is_string(b);
+}
+
 /* The first member of identity or condition that is another. */
 static char *group_differs(const json_t *then, const json_t *now,
 			   const char *group)
@@ -138,7 +145,8 @@ static char *group_differs(const json_t *then, const json_t *now,
 	json_object_foreach(a, key, value) {
 		const json_t *other = json_object_get(b, key);
 
-		if (!json_equal(value, other))
+		if (!json_equal(value, other) &&
+		    !are_core_types(key, value, other))
 			return differs(key, value, other);
 	}
 	return NULL;
