@@ -382,6 +382,9 @@ static void test_reports(const json_t *schema)
 	       "c_i=200 >simulated-$$.json && \"$top_builddir/tests/simulate\" | "
 	       "\"$top_builddir/tune\" --from /dev/stdin --also "
 	       "simulated-$$.json --format json; rm -f simulated-$$.json");
+	report(schema, "tune",
+	       "\"$top_builddir/tests/simulate\" | \"$top_builddir/tune\" "
+	       "--from /dev/stdin --format json --workload -- sleep 0.3");
 }
 
 int main(void)

@@ -187,12 +187,31 @@ fi
 "$tune" --from record.json --workload -- sh -c 'exit 3' >text 2>err
 is "$? $(cat err)" '0 ' 'a program that fails is watched as well'
 like "$(cat text)" '^Workload: [0-9]+ flushes' 'for people'
-like "$(cat text)" 'the factor for this program: -?[0-9]' 'with a factor'
+like "$(cat text)" 'the factor for this program, if W = 0: -?[0-9]' \
+	'with a factor'
+like "$(cat text)" 'W, the pages reused after a flush: (not measured, only|unknown)' \
+	'W is not measured'
 "$tune" --from record.json --format json -o out.json --workload -- sh -c 'exit 3'
 is "$("$query" out.json workload.exit_status)" 3 'its status'
 ok 'the best ceiling costs no more than others' awk "BEGIN { exit !(\
 	$("$query" out.json workload.predictions.0.best.ns_per_second) <= \
 	$("$query" out.json workload.predictions.0.stock.ns_per_second) + 1e-9) }"
+
+# What is reused is only bounded, and each prediction says by which bound. E of
+# this record is about 2048; the program touches more.
+"$tune" --from record.json --format json -o out.json --workload -- \
+	dd if=/dev/zero of=/dev/null bs=64M count=100 2>/dev/null
+most=$("$query" out.json workload.reused_pages_at_most)
+is "$most" "$("$query" out.json choice.entries)" 'W: at most E'
+is "$("$query" out.json workload.predictions.0.bound \
+	workload.predictions.0.reused_pages workload.predictions.1.bound \
+	workload.predictions.1.reused_pages | xargs)" "lower 0 upper $most" \
+	'... costs are predicted for both bounds'
+"$tune" --from record.json -o text --workload -- sleep 0.5
+like "$(cat text)" 'only bounded. At most [0-9]+: those' 'the bound is named'
+like "$(cat text)" 'Predicted with the lower bound, W = 0:' '... the lower one'
+like "$(cat text)" 'Predicted with the upper bound, W = [0-9]+:' \
+	'... and the upper'
 
 # A process that runs, and all of them.
 sh -c 'while :; do true | cat; done' &
@@ -205,6 +224,8 @@ ok '... has flushes' [ "$("$query" out.json workload.flushes)" -gt 0 ]
 	--seconds 0.5
 kill $busy
 is "$? $("$query" out.json workload.process)" '0 null' 'all processes'
+is "$("$query" out.json workload.reused_pages_at_most) $("$query" out.json \
+	workload.predictions)" 'null 1' '... W is not known, not even bounded'
 is "$(find "${instance%/*}" -maxdepth 1 -name 'tlbtune-tune-*')" '' \
 	'no instance is left'
 

@@ -55,17 +55,20 @@ static int best_factor(const struct demand *demand,
 	return best;
 }
 
-/* The costs with reuse of w pages after each flush. */
+/*
+ * The costs with reuse of w pages after each flush, a lower or an upper bound
+ * of what the program reuses.
+ */
 static json_t *predict(const struct demand *demand,
-		       const struct findings *findings, unsigned int w,
-		       double seconds)
+		       const struct findings *findings, const char *bound,
+		       unsigned int w, double seconds)
 {
 	const struct cost_model *model = &findings->model;
 	unsigned int best = best_pages(demand, model, w);
 	unsigned int now = findings->pages_in_force;
 	json_t *json = json_pack(
-		"{s:I, s:o, s:o, s:o}", "reused_pages", (json_int_t)w,
-		"in_force",
+		"{s:s, s:I, s:o, s:o, s:o}", "bound", bound, "reused_pages",
+		(json_int_t)w, "in_force",
 		cost_json(now, demand_cost(demand, model, w, now), seconds),
 		"stock",
 		cost_json(DERIVE_STOCK_CEILING,
@@ -82,19 +85,21 @@ static json_t *predict(const struct demand *demand,
 	return json;
 }
 
+/* With no reuse, and with that of at_most pages, where it is known. */
 static json_t *predictions(const struct demand *demand,
-			   const struct watched *watched,
-			   const struct findings *findings, double seconds)
+			   const struct findings *findings, double at_most,
+			   double seconds)
 {
 	json_t *list = json_array();
-	double w = watched->reused_pages;
 
 	if (findings->reason || !decide_knows(&findings->model))
 		return list;
-	json_array_append_new(list, predict(demand, findings, 0, seconds));
-	if (isfinite(w) && w > 0)
-		json_array_append_new(list, predict(demand, findings,
-						    (unsigned int)w, seconds));
+	json_array_append_new(list,
+			      predict(demand, findings, "lower", 0, seconds));
+	if (isfinite(at_most))
+		json_array_append_new(list,
+				      predict(demand, findings, "upper",
+					      (unsigned int)at_most, seconds));
 	return list;
 }
 
@@ -122,13 +127,13 @@ int workload_json(const struct demand *demand, const struct watched *watched,
 		  const struct findings *findings, json_t *report)
 {
 	double seconds = (double)(watched->end_ns - watched->begin_ns) * 1e-9;
-	double w = watched->reused_pages;
+	double at_most = watched->reused_pages;
 	int status = watched->status;
 	json_t *json;
 
 	/* What does not fit into the TLB is not there to be lost. */
-	if (findings->entries && w > findings->entries)
-		w = findings->entries;
+	if (findings->entries && at_most > findings->entries)
+		at_most = findings->entries;
 	json = json_pack(
 		"{s:o, s:o, s:f, s:I, s:I, s:o, s:I, s:I, s:f, s:o, s:o, s:o, "
 		"s:o}",
@@ -143,10 +148,10 @@ int workload_json(const struct demand *demand, const struct watched *watched,
 		report_number(watched->lost), "flushes",
 		(json_int_t)demand_total(demand), "unknown_size",
 		(json_int_t)demand_unknown(demand), "flushes_per_second",
-		(double)demand_total(demand) / seconds, "reused_pages",
-		report_number(w), "events", reasons_json(demand), "kinds",
+		(double)demand_total(demand) / seconds, "reused_pages_at_most",
+		report_number(at_most), "events", reasons_json(demand), "kinds",
 		demand_json(demand), "predictions",
-		predictions(demand, watched, findings, seconds));
+		predictions(demand, findings, at_most, seconds));
 	return json ? json_object_set_new(report, "workload", json) : -1;
 }
 
@@ -208,6 +213,39 @@ static void print_cost(const json_t *prediction, const char *key,
 		member_number(cost, "ns_per_second") * 1e-3);
 }
 
+/* What is known of W: it lies between bounds that are far apart. */
+static void print_reuse(const json_t *workload, FILE *to)
+{
+	double at_most = member_number(workload, "reused_pages_at_most");
+
+	if (isfinite(at_most))
+		fprintf(to,
+			"  W, the pages reused after a flush: not measured, "
+			"only bounded. At most %.0f: those\n"
+			"  touched in 10 ms, and no more than the TLB has "
+			"entries (E).\n",
+			at_most);
+	else
+		fputs("  W, the pages reused after a flush: unknown, not even "
+		      "bounded here.\n",
+		      to);
+}
+
+static void print_prediction(const json_t *prediction, FILE *to)
+{
+	const char *bound =
+		json_string_value(json_object_get(prediction, "bound"));
+	double w = member_number(prediction, "reused_pages");
+
+	fprintf(to, "  Predicted with the %s bound, W = %.0f:\n", bound, w);
+	print_cost(prediction, "in_force", "in force", to);
+	print_cost(prediction, "stock", "stock constant", to);
+	print_cost(prediction, "best", "best", to);
+	fprintf(to, "    the factor for this program, if W = %.0f: ", w);
+	member_print(to, 0, 0, member_number(prediction, "factor"));
+	fputc('\n', to);
+}
+
 void workload_text(const json_t *report, FILE *to)
 {
 	const json_t *workload = json_object_get(report, "workload");
@@ -225,19 +263,7 @@ void workload_text(const json_t *report, FILE *to)
 	member_print(to, 0, 0, member_number(workload, "lost_events"));
 	fputs("\n", to);
 	print_histogram(workload, to);
-	fputs("  Pages reused after a flush: at most ", to);
-	member_print(to, 0, 0, member_number(workload, "reused_pages"));
-	fputs("\n", to);
-	for (i = 0; i < json_array_size(list); i++) {
-		const json_t *prediction = json_array_get(list, i);
-
-		fprintf(to, "  Predicted, if %.0f pages are reused:\n",
-			member_number(prediction, "reused_pages"));
-		print_cost(prediction, "in_force", "in force", to);
-		print_cost(prediction, "stock", "stock constant", to);
-		print_cost(prediction, "best", "best", to);
-		fprintf(to, "    the factor for this program: ");
-		member_print(to, 0, 0, member_number(prediction, "factor"));
-		fputc('\n', to);
-	}
+	print_reuse(workload, to);
+	for (i = 0; i < json_array_size(list); i++)
+		print_prediction(json_array_get(list, i), to);
 }
