@@ -11,11 +11,9 @@ simulate=$top_builddir/tests/simulate
 query=$top_builddir/tests/query
 cd "$tmp" || exit 1
 
-# check NAME: page.html against out.json, number by number.
-check() {
-	grep -o 'data-json="[^"]*"[^>]*>[^<]*<' page.html |
-		sed 's/data-json="\([^"]*\)" data-scale="\([^"]*\)">\([^<]*\)</\1 \2 \3/
-		s/data-json="\([^"]*\)">\([^<]*\)</\1 1 \2/' >cells
+# compare NAME MIN: cells, lines "PATH SCALE NUMBER", against out.json; at least
+# MIN of them.
+compare() {
 	# Paths are words to be split.
 	# shellcheck disable=SC2046
 	"$query" out.json $(cut -d' ' -f1 cells) >values
@@ -26,6 +24,48 @@ check() {
 			print
 	}' both)" '' "$1: the numbers are those of the JSON report"
 	ok "... $(wc -l <cells) of them" [ "$(wc -l <cells)" -gt "$2" ]
+}
+
+# check NAME MIN: the text of page.html.
+check() {
+	grep -o 'data-json="[^"]*"[^>]*>[^<]*<' page.html |
+		sed 's/data-json="\([^"]*\)" data-scale="\([^"]*\)">\([^<]*\)</\1 \2 \3/
+		s/data-json="\([^"]*\)">\([^<]*\)</\1 1 \2/' >cells
+	compare "$@"
+}
+
+# browse FILE: what the browser makes of it, and on stderr what it complains of.
+browse() {
+	timeout 60 chromium --headless --no-sandbox --disable-gpu \
+		--disable-dev-shm-usage --allow-file-access-from-files \
+		--user-data-dir="$tmp/profile" --enable-logging=stderr \
+		--dump-dom "file://$tmp/$1" 2>browser.log
+}
+
+# rendered WIDTH MIN: page.html in a window of so many pixels.
+rendered() {
+	cat >window.html <<END
+<iframe style="width: $1px; height: 800px; border: 0" src="page.html"></iframe>
+<pre></pre>
+<script>
+addEventListener('load', () => {
+	const page = document.querySelector('iframe').contentDocument;
+	const shown = [...page.querySelectorAll('[data-json]')]
+		.filter(cell => cell.checkVisibility());
+	const outside = page.documentElement.scrollWidth -
+		page.documentElement.clientWidth;
+	document.querySelector('pre').textContent = 'outside ' + outside + '\n' +
+		shown.map(cell => 'cell ' + cell.dataset.json + ' ' +
+			(cell.dataset.scale || 1) + ' ' + cell.innerText + '\n').join('');
+});
+</script>
+END
+	browse window.html >dom
+	is "$(grep -c ':CONSOLE' browser.log)" 0 "$1 pixels: no console errors"
+	is "$(sed -n 's/^.*outside \(-*[0-9]*\)$/\1/p' dom)" 0 \
+		'... nothing sticks out'
+	sed -n 's/^cell //p' dom >cells
+	compare "$1 pixels" "$2"
 }
 
 # page OPTION...: page.html and out.json of record.json. Called by ok.
@@ -61,6 +101,18 @@ if command -v gnuplot >/dev/null; then
 	like "$(cat plot.svg)" '</svg>' '... and whole'
 else
 	skip 7 'no gnuplot'
+fi
+
+# In a browser. That it would complain is seen with a page that has an error.
+if ! command -v chromium >/dev/null || [ "$SANITIZER" ]; then
+	skip 9 'no chromium, or sanitized'
+else
+	rendered 360 120
+	rendered 1280 120
+	echo '<script>none()</script>' >bad.html
+	browse bad.html >dom
+	is "$(grep -c ':CONSOLE.*none is not defined' browser.log)" 1 \
+		'an error would be seen'
 fi
 
 # What is in the report stays text.
