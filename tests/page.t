@@ -115,6 +115,12 @@ else
 		'an error would be seen'
 fi
 
+# Two core types.
+"$simulate" live=1 knob=1 c_i=200 c_f=300 seed=7 >other.json
+page --also other.json
+check 'core types' 160
+like "$(cat page.html)" '<h2>Core types</h2>' '... each of them'
+
 # What is in the report stays text.
 sed 's/"release": *"[^"]*"/"release": "<script>\&amp;"/' record.json >hostile.json
 cp hostile.json record.json

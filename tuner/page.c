@@ -29,7 +29,7 @@ static const char style[] =
 	"vertical-align: top }\n"
 	"th:first-child, td:first-child { text-align: left }\n"
 	"th, td { white-space: nowrap } td.text { text-align: left; "
-	"white-space: normal; min-width: 11rem }\n"
+	"white-space: normal } td.text:last-child { min-width: 11rem }\n"
 	"th { color: var(--soft); font-weight: 500 }\n"
 	"tr + tr td { border-top: 1px solid var(--line) }\n"
 	"figure { margin: 1rem 0; max-width: 42rem } svg { width: 100%; "
@@ -246,6 +246,52 @@ static void print_choice(const json_t *report, FILE *to)
 	fputs(".</p>\n", to);
 }
 
+/* Both types of a hybrid part, for which there is one knob. */
+static void print_core_types(const json_t *report, FILE *to)
+{
+	static const struct {
+		const char *member;
+		double scale;
+		int digits;
+	} columns[] = {
+		{ "a.estimate", 1, 1 },
+		{ "b.estimate", 1, 1 },
+		{ "c_i.estimate", 1, 1 },
+		{ "c_f.estimate", 1, 1 },
+		{ "entries", 1, 0 },
+		{ "factor", 1, 0 },
+		{ "pages", 1, 0 },
+		{ "regret_alone.worst", 100, 1 },
+		{ "regret_choice.worst", 100, 1 },
+	};
+	size_t types = json_array_size(json_object_get(report, "core_types"));
+	size_t i, k;
+	char path[80];
+
+	if (!types)
+		return;
+	begin_section(to, "Core types");
+	fputs("<p>There is one knob for all of them. Alone: what would be "
+	      "chosen for that type, and its worst regret, %; the last column "
+	      "is the worst regret there of the choice for all.</p>\n",
+	      to);
+	begin_table(to, "type|a|b|c_i|c_f|E|factor alone|pages alone|regret "
+			"alone|regret of the choice");
+	for (i = 0; i < types; i++) {
+		fputs("<tr>", to);
+		snprintf(path, sizeof(path), "core_types.%zu.core_type", i);
+		page_value(to, report, path);
+		for (k = 0; k < sizeof(columns) / sizeof(*columns); k++) {
+			snprintf(path, sizeof(path), "core_types.%zu.%s", i,
+				 columns[k].member);
+			page_number(to, report, path, columns[k].scale,
+				    columns[k].digits);
+		}
+		fputs("</tr>\n", to);
+	}
+	end_table(to);
+}
+
 static void print_pictures(const json_t *report, FILE *to)
 {
 	int kind;
@@ -315,6 +361,7 @@ void page_print(const json_t *report, FILE *to)
 	print_costs(report, to);
 	print_break_even(report, to);
 	print_choice(report, to);
+	print_core_types(report, to);
 	print_machine(report, to);
 	print_reproduce(report, to);
 	fputs("</body></html>\n", to);
