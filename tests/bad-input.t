@@ -181,6 +181,7 @@ sed 's/"seq",16,/"seq",17,/' $in/good.json >$in/one-set.json
 sed 's/"search": *\[.*"op"/"search":[],"op"/' $in/good.json >$in/no-search.json
 sed 's/"both": *\[\]/"both":[[0, 1, 1, 5]]/' $in/good.json >$in/both.json
 sed 's/"in_force": *null/"in_force":-1/' $in/good.json >$in/in-force.json
+sed 's/"knob_ceiling": *null/"knob_ceiling":"x"/' $in/good.json >$in/knob-ceiling.json
 
 from "cannot read 'nowhere'|nowhere" nowhere
 from "$in" $in
@@ -208,6 +209,7 @@ from 'record.reach\[0\]' $in/type.json
 from 'no-search.json.*search' $in/no-search.json
 from 'record.both\[0\]: expected .*page ns' $in/both.json
 from 'record.in_force: expected pages' $in/in-force.json
+from 'record.knob_ceiling: expected pages' $in/knob-ceiling.json
 from 'cannot write' $in/good.json -o no/such/file
 from '--also: .*nowhere' $in/good.json --also nowhere
 from '--also: .*array.json' $in/good.json --also $in/array.json

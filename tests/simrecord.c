@@ -172,6 +172,7 @@ void sim_record(const struct sim_machine *machine, gsl_rng *rng,
 	if (machine->knob > 0)
 		add_both(machine, rng, record);
 	record->in_force = (int)machine->in_force;
+	record->knob_ceiling = (int)machine->knob_ceiling;
 }
 
 void sim_model_open(const struct sim_machine *machine, struct cost_model *model)

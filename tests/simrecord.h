@@ -25,6 +25,7 @@ struct sim_machine {
 	double knob_c_i; /* c_i then; 0: the same */
 	double live;	 /* for whom it interests: on this machine */
 	double in_force; /* pages, -1: the ceiling */
+	double knob_ceiling; /* what a knob says it is; -1: none does */
 };
 
 /* A machine like the first that was measured. */
@@ -32,7 +33,7 @@ struct sim_machine {
 	{                                                                      \
 		.a = 1000, .b = 15, .c_i = 40, .c_f = 215, .r = 11,            \
 		.ceiling = 33, .entries = 2048, .blocks = 20, .seed = 1,       \
-		.in_force = -1                                                 \
+		.in_force = -1, .knob_ceiling = -1                             \
 	}
 
 /* Fill record, to be freed. Exits on ENOMEM. */

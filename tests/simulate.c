@@ -7,7 +7,7 @@
  * ceiling, entries (pages), empties (1: INVLPG empties the TLB), drift (of
  * c_i), placement, blocks, seed; knob (1: both ways at every size, 2: by a knob
  * without effect), knob_c_i (what c_i is then; 0: the same), in_force (pages;
- * -1: the ceiling).
+ * -1: the ceiling), knob_ceiling (what the knob says; -1: nothing).
  */
 #include <config.h>
 
@@ -41,6 +41,7 @@ static double *parameter(struct sim_machine *p, const char *name, size_t len)
 		{ "knob", &p->knob },
 		{ "knob_c_i", &p->knob_c_i },
 		{ "in_force", &p->in_force },
+		{ "knob_ceiling", &p->knob_ceiling },
 		{ "live", &p->live },
 	};
 	size_t i;

@@ -149,6 +149,27 @@ is "$(get choice.regret_in_force.pages)" 0 'the ceiling in force, not that set'
 holds "$(get choice.regret_in_force.worst) > $(get choice.regret_choice.worst)" \
 	'its regret'
 
+# Where timings alone show no step, a knob that acts says where it is; one that
+# does not act says nothing.
+derive c_i=5 seed=5
+is "$(get fit.ceiling.estimate) $(get choice.factor)" 'null null' \
+	'no step without a knob'
+derive c_i=5 seed=5 knob=1 knob_ceiling=33
+is "$(get fit.ceiling.estimate) $(get fit.ceiling.seen_by)" '33 knob' \
+	'a ceiling that only the knob shows'
+covers both.c_i 5 '... and what a page costs'
+is "$(get choice.factor)" 0 '... so there is a choice'
+like "$("$tune" --from record.json)" '33 pages .as the knob says' '... for people'
+derive c_i=5 seed=5 knob=2 knob_ceiling=33
+is "$(get fit.ceiling.estimate) $(get both.verdict)" 'null no effect' \
+	'a knob without effect shows none'
+derive knob=1 knob_ceiling=33 seed=5
+is "$(get fit.ceiling.seen_by) $(get both.verdict)" 'timings agrees' \
+	'where the timings show it the knob need not'
+derive knob=1 knob_ceiling=64 seed=5
+is "$(get fit.ceiling.estimate) $(get both.verdict)" '64 disagrees' \
+	'a knob that acts is believed, and the costs then disagree'
+
 # A hybrid part: one knob for two core types, costs and choice of each shown.
 "$simulate" c_i=200 c_f=300 r=3 a=2000 seed=7 >slow.json
 "$simulate" seed=3 >record.json

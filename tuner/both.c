@@ -14,10 +14,9 @@
 #define MIN_SIZES 4
 
 const char *const both_verdict_name[] = {
-	[BOTH_NONE] = "not measured",
-	[BOTH_AGREES] = "agrees",
-	[BOTH_DISAGREES] = "disagrees",
-	[BOTH_NO_EFFECT] = "no effect",
+	[BOTH_NONE] = "not measured",	[BOTH_AGREES] = "agrees",
+	[BOTH_DISAGREES] = "disagrees", [BOTH_NO_EFFECT] = "no effect",
+	[BOTH_ALONE] = "alone",
 };
 
 /* fitting --------------------------------------------------------------- */
@@ -169,6 +168,7 @@ int both_fit(const struct both_point *points, size_t n_points, struct both *out)
 	out->b = combine(out, COST_B, x);
 	out->c_i = combine(out, COST_C_I, x);
 	out->c_f = combine(out, COST_C_F, x);
+	out->verdict = both_acts(out) ? BOTH_ALONE : BOTH_NO_EFFECT;
 	status = 0;
 out:
 	free(x);
@@ -193,7 +193,12 @@ static double apart(const struct estimate *x, const struct estimate *y)
 	return fabs(middle_x - middle_y) / half;
 }
 
-/* A page flushed by itself costs nothing more than in a full flush. */
+bool both_acts(const struct both *both)
+{
+	return both->n_blocks && both->c_i.ci95.lo > 0;
+}
+
+/* ... and nothing of what it was found to cost without the knob. */
 static bool has_no_effect(const struct both *both, const struct estimate *c_i)
 {
 	return both->c_i.ci95.lo <= 0 && both->c_i.ci95.hi < c_i->ci95.lo;

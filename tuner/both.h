@@ -12,6 +12,8 @@
 #ifndef TLBTUNE_BOTH_H
 #define TLBTUNE_BOTH_H
 
+#include <stdbool.h>
+
 #include "estimate.h"
 
 /* The time of an operation on n pages in one time block, both ways. */
@@ -28,6 +30,7 @@ enum both_verdict {
 	BOTH_AGREES,	/* the intervals of all costs overlap */
 	BOTH_DISAGREES, /* those of worst do not */
 	BOTH_NO_EFFECT, /* moving the knob changed nothing */
+	BOTH_ALONE,	/* there are no costs without it to compare with */
 };
 
 extern const char *const both_verdict_name[];
@@ -46,6 +49,12 @@ struct both {
  */
 int both_fit(const struct both_point *points, size_t n_points,
 	     struct both *out);
+
+/*
+ * True if moving the knob changed what a page costs: flushed by itself it costs
+ * more than in a full flush.
+ */
+bool both_acts(const struct both *both);
 
 /* Set verdict and worst by the costs found without the knob. */
 void both_check(struct both *both, const struct estimate *a,

@@ -235,7 +235,7 @@ static bool same_ceiling(const struct step *a, const struct step *b)
 	       a->ceiling <= b->ceiling + 1 && b->ceiling <= a->ceiling + 1;
 }
 
-static int derive_step(const struct record *record, struct findings *out)
+static int step_by_timings(const struct record *record, struct findings *out)
 {
 	struct step step;
 
@@ -255,6 +255,47 @@ static int derive_step(const struct record *record, struct findings *out)
 	return 0;
 }
 
+struct step derive_knob_step(const struct record *record)
+{
+	const unsigned int ceiling = (unsigned int)record->knob_ceiling;
+
+	return (struct step){
+		.kind = STEP_FOUND,
+		.ceiling = ceiling,
+		.below = ceiling,
+		.above = ceiling + 1,
+		.height_ns = NAN,
+	};
+}
+
+/* What the knob says of the costs; nothing where there was none. */
+static int derive_both(const struct record *record, struct findings *out)
+{
+	if (both_fit(record->both, record->n_both, &out->both) < 0 &&
+	    errno != EINVAL)
+		return -1;
+	return 0;
+}
+
+/*
+ * A knob that is seen to act says where the step is; without it the timings
+ * have to, which are too unsteady on some machines.
+ */
+static int derive_step(const struct record *record, struct findings *out)
+{
+	const struct step knob = derive_knob_step(record);
+
+	if (step_by_timings(record, out) < 0)
+		return -1;
+	if (record->knob_ceiling <= 0 || !both_acts(&out->both) ||
+	    (!out->reason && same_ceiling(&out->step, &knob)))
+		return 0;
+	out->step = knob;
+	out->step_by_knob = true;
+	out->reason = NULL;
+	return 0;
+}
+
 static int derive_reach(const struct record *record, struct findings *out)
 {
 	out->reach = reach_unknown();
@@ -267,24 +308,14 @@ static int derive_reach(const struct record *record, struct findings *out)
 	return 0;
 }
 
-/* What the knob says of the costs; nothing where there was none. */
-static int derive_both(const struct record *record, struct findings *out)
-{
-	if (both_fit(record->both, record->n_both, &out->both) < 0 &&
-	    errno != EINVAL)
-		return -1;
-	both_check(&out->both, &out->costs.a, &out->costs.b, &out->costs.c_i,
-		   &out->costs.c_f);
-	return 0;
-}
-
 static int derive_costs(const struct record *record, struct findings *out)
 {
 	if (estimate_fit(record->op, record->n_op, &out->step, &out->fit) < 0)
 		return -1;
-	if (derive_refills(record, out) < 0 || derive_repeat(out) < 0 ||
-	    derive_both(record, out) < 0)
+	if (derive_refills(record, out) < 0 || derive_repeat(out) < 0)
 		return -1;
+	both_check(&out->both, &out->costs.a, &out->costs.b, &out->costs.c_i,
+		   &out->costs.c_f);
 	out->page_flush_empties_tlb = estimate_page_flush_empties_tlb(
 		record->refill, record->n_refill);
 	out->model.step = calloc(out->model.n_sets, sizeof(*out->model.step));
@@ -311,7 +342,8 @@ int derive(const struct record *record, const struct question *question,
 	   struct findings *out)
 {
 	*out = (struct findings){ 0 };
-	if (derive_reach(record, out) < 0 || derive_step(record, out) < 0)
+	if (derive_reach(record, out) < 0 || derive_both(record, out) < 0 ||
+	    derive_step(record, out) < 0)
 		goto fail;
 	if (question->entries)
 		out->entries = question->entries;

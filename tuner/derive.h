@@ -38,6 +38,7 @@ struct question {
 
 struct findings {
 	struct step step;
+	bool step_by_knob; /* the timings alone showed no such step */
 	struct reach reach;
 	unsigned int entries; /* E rounded, 0: unknown */
 	bool page_flush_empties_tlb;
@@ -79,6 +80,9 @@ struct findings {
 
 /* The ceiling of stock kernels, pages: a5102476a24b (Linux 3.17). */
 #define DERIVE_STOCK_CEILING 33
+
+/* The step where the knob says that it is, of which no timing tells. */
+struct step derive_knob_step(const struct record *record);
 
 /* Returns 0, or -1 with errno: EINVAL (too little was measured), ENOMEM. */
 int derive(const struct record *record, const struct question *question,

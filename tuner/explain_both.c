@@ -53,6 +53,10 @@ void explain_both_text(const json_t *both, FILE *to)
 		      "decides here. The choice rests\n  on the costs above.\n"
 		      "\n",
 		      to);
+	else if (!strcmp(verdict, both_verdict_name[BOTH_ALONE]))
+		fputs("  There are no costs without the knob to compare them "
+		      "with.\n\n",
+		      to);
 	else
 		fprintf(to,
 			"  DISAGREES with the costs above, most in %s. The "

@@ -29,8 +29,9 @@ json_t *explain_tlb_json(const struct reach *reach)
 }
 
 /* The ceiling: known exactly where there is a step, its ci95 a point. */
-static json_t *ceiling_json(const struct step *step)
+static json_t *ceiling_json(const struct findings *findings)
 {
+	const struct step *step = &findings->step;
 	struct estimate ceiling = stats_unknown();
 	json_t *json;
 
@@ -39,6 +40,11 @@ static json_t *ceiling_json(const struct step *step)
 					     { step->below, step->above - 1 } };
 	json = report_estimate(&ceiling);
 	json_object_set_new(json, "step", json_string(step_name[step->kind]));
+	if (step->kind == STEP_FOUND)
+		json_object_set_new(json, "seen_by",
+				    json_string(findings->step_by_knob ?
+							"knob" :
+							"timings"));
 	json_object_set_new(json, "height_ns",
 			    report_number(step->kind == STEP_FOUND ?
 						  step->height_ns :
@@ -71,7 +77,7 @@ static json_t *fit_json(const struct findings *findings)
 {
 	const struct fit *fit = &findings->fit;
 	json_t *json = json_pack("{s:o, s:o}", "ceiling",
-				 ceiling_json(&findings->step), "blocks",
+				 ceiling_json(findings), "blocks",
 				 json_integer((json_int_t)fit->n_blocks));
 
 	if (fit->n_blocks == 0)

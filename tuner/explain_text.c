@@ -124,6 +124,7 @@ static void print_ceiling(const json_t *report, FILE *to)
 	double in_force =
 		member_number(json_object_get(report, "record"), "in_force");
 	double pages = member_number(ceiling, "estimate");
+	double height = member_number(ceiling, "height_ns");
 
 	if (!isfinite(pages)) {
 		fprintf(to, "Ceiling in force: unknown (step: %s)\n\n",
@@ -135,12 +136,16 @@ static void print_ceiling(const json_t *report, FILE *to)
 			"Ceiling in force: %.0f pages; set to another one to "
 			"measure both of its sides\n",
 			in_force);
-	fprintf(to,
-		"Ceiling %s: %.0f pages (with one page more the call "
-		"takes %.0f ns %s)\n\n",
-		isfinite(in_force) ? "while measuring" : "in force", pages,
-		fabs(member_number(ceiling, "height_ns")),
-		member_number(ceiling, "height_ns") < 0 ? "more" : "less");
+	fprintf(to, "Ceiling %s: %.0f pages ",
+		isfinite(in_force) ? "while measuring" : "in force", pages);
+	if (isfinite(height))
+		fprintf(to,
+			"(with one page more the call takes %.0f ns %s)\n\n",
+			fabs(height), height < 0 ? "more" : "less");
+	else
+		fputs("(as the knob says; the timings without it show no "
+		      "step there)\n\n",
+		      to);
 }
 
 /* What of the kernel could be set, or why nothing can. */

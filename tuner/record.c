@@ -139,7 +139,8 @@ json_t *record_json(const struct record *record)
 	const struct reaccess *r = &record->reaccess;
 
 	return json_pack(
-		"{s:o, s:{s:o, s:o, s:o, s:o}, s:o, s:o, s:o, s:o, s:o, s:o}",
+		"{s:o, s:{s:o, s:o, s:o, s:o}, s:o, s:o, s:o, s:o, s:o, s:o, "
+		"s:o}",
 		"search", op_json(record->search, record->n_search), "reaccess",
 		"warm_ns", report_number(r->warm_ns), "small_ns",
 		report_number(r->small_ns), "large_ns",
@@ -148,7 +149,8 @@ json_t *record_json(const struct record *record)
 		op_json(record->op, record->n_op), "refill",
 		refill_json(record), "reach", reach_json(record), "held_out",
 		held_out_json(record), "both", both_json(record), "in_force",
-		text_index_json(record->in_force));
+		text_index_json(record->in_force), "knob_ceiling",
+		text_index_json(record->knob_ceiling));
 }
 
 /* from JSON ------------------------------------------------------------- */
@@ -297,18 +299,19 @@ static double optional_ns(const json_t *value)
 	return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-/* Reports from before there was a knob lack it. */
-static int load_in_force(const json_t *json, struct record *record, char **why)
+/* Pages that reports from before there was a knob lack: then *out stays. */
+static int load_pages(const json_t *record, const char *key, int *out,
+		      char **why)
 {
+	const json_t *json = json_object_get(record, key);
 	json_int_t pages = json_integer_value(json);
 
 	if (!json || json_is_null(json))
 		return 0;
-	if (!json_is_integer(json) || pages < 0 || pages > INT_MAX) {
-		*why = strdup("record.in_force: expected pages or null");
-		return -1;
-	}
-	record->in_force = (int)pages;
+	if (!json_is_integer(json) || pages < 0 || pages > INT_MAX)
+		return why_set(why, EINVAL, "record.%s: expected pages or null",
+			       key);
+	*out = (int)pages;
 	return 0;
 }
 
@@ -324,7 +327,8 @@ int record_load(const json_t *json, struct record *record, char **why)
 			      "of tune?)");
 		return -1;
 	}
-	if (load_in_force(json_object_get(json, "in_force"), record, why) < 0)
+	if (load_pages(json, "in_force", &record->in_force, why) < 0 ||
+	    load_pages(json, "knob_ceiling", &record->knob_ceiling, why) < 0)
 		return -1;
 	record->reaccess = (struct reaccess){
 		.warm_ns = optional_ns(json_object_get(reaccess, "warm_ns")),
@@ -348,7 +352,8 @@ int record_load(const json_t *json, struct record *record, char **why)
 			"block, pattern, pages, flushed pages, count, ns",
 			read_held_out, &record->held_out, &record->n_held_out,
 			sizeof(*record->held_out), why) < 0 ||
-	    /* Reports from before there was a knob lack it. */
+	    /* Pages that reports from before there was a knob lack: then *out
+	       stays. */
 	    (json_object_get(json, "both") &&
 	     read_member(json, "both", "block, pages, count, page ns, full ns",
 			 read_both, &record->both, &record->n_both,

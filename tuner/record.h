@@ -42,12 +42,14 @@ struct record {
 	 * else -1: it is the one that the search finds
 	 */
 	int in_force;
+	/* the ceiling while sizes were measured, as a knob says; -1: no knob */
+	int knob_ceiling;
 };
 
 /* A record of nothing. */
 #define RECORD_EMPTY                                                           \
 	{                                                                      \
-		.in_force = -1                                                 \
+		.in_force = -1, .knob_ceiling = -1                             \
 	}
 
 /* Append n elements of size bytes to *array[*count]. 0, or -1 with ENOMEM. */

@@ -70,6 +70,9 @@ static void measure_tlb(const struct tune_options *options,
 	meter_show("ceiling in force ...");
 	if (measure_search(measure, record, step, &why) < 0)
 		fail(why);
+	/* What the timings do not show the knob may know. */
+	if (step->kind != STEP_FOUND && record->knob_ceiling > 0)
+		*step = derive_knob_step(record);
 	meter_show("reach of the TLB ...");
 	reach.flush = measure_flush(step);
 	if (!*measure->stop && measure_reach(measure, &reach, &record->reach,

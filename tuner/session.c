@@ -73,12 +73,14 @@ int session_begin(struct session *session, struct record *record, char **why)
 		return 0;
 	if (journal_begin(&session->journal, now, why) < 0)
 		return -1;
+	record->knob_ceiling = now->pages;
 	if (now->pages < 0 ||
 	    (now->pages >= IN_REACH_MIN && now->pages <= IN_REACH_MAX))
 		return 0;
 	if (knobfile_write(session->root, &usual, why) < 0)
 		return -1;
 	record->in_force = now->pages;
+	record->knob_ceiling = usual.pages;
 	return 0;
 }
 

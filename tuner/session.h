@@ -30,8 +30,9 @@ int session_open(struct session *session, const char *root,
 /*
  * Begin to move the knob: write the journal, and have a ceiling with both of
  * its sides in reach, so that both ways can be timed without moving it; where
- * the one in force is not, record->in_force becomes it. A session without a
- * writable knob does nothing. 0, or -1 with *why (NULL: it has been said).
+ * the one in force is not, record->in_force becomes it. What the knob then says
+ * becomes record->knob_ceiling. A session without a writable knob does nothing.
+ * 0, or -1 with *why (NULL: it has been said).
  */
 int session_begin(struct session *session, struct record *record, char **why);
 
