@@ -14,7 +14,7 @@
 /* Programs that cannot run before no more are tried. */
 #define REFUSED_MOST 8
 
-/* Longer than asked for, where nothing has run yet. */
+/* Longer than asked for, where not everything has had its turn yet. */
 #define GRACE_SECONDS 30
 
 /* tallies -------------------------------------------------------------- */
@@ -174,11 +174,22 @@ static void count(struct tally *tally, const struct program *program,
 	}
 }
 
-/* A machine may be too busy to run anything in time: then it takes longer. */
+/* True if a kind of check has not run yet; of random programs, if none has. */
+static bool has_gaps(const struct session *session)
+{
+	size_t i;
+
+	for (i = 0; i < session->tallies; i++)
+		if (session->tally[i].kind && !session->tally[i].off &&
+		    session->tally[i].programs == 0)
+			return true;
+	return session_programs(session) == 0;
+}
+
+/* A machine may be too busy to run it all in time: then it takes longer. */
 static double deadline(const struct session *session)
 {
-	return session->deadline +
-	       (session_programs(session) > 0 ? 0 : GRACE_SECONDS);
+	return session->deadline + (has_gaps(session) ? GRACE_SECONDS : 0);
 }
 
 void list_run(struct session *session, struct list *list)
@@ -246,10 +257,11 @@ static int add_check(struct session *session, size_t i, struct list *list)
  */
 static void check_round(struct session *session, bool huge)
 {
+	const size_t rounds = has_gaps(session) ? 1 : ROUNDS;
 	struct list list = { 0 };
 	size_t i, n;
 
-	for (n = 0; n < ROUNDS; n++)
+	for (n = 0; n < rounds; n++)
 		for (i = 0; i < session->tallies && !session_is_over(session);
 		     i++) {
 			if (session->tally[i].off ||

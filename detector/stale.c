@@ -97,7 +97,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option stale_options[] = {
 	{ "seconds", KEY_SECONDS, "SECONDS", 0,
-	  "test for so long (default 10, with --quick 3)", 1 },
+	  "test for so long (default 10, with --quick 3), or until each operation "
+	  "has had its turn, up to 30 seconds more",
+	  1 },
 	{ "operation", KEY_OPERATION, "LIST", 0,
 	  "only these, separated by commas (see --list)", 1 },
 	{ "list", KEY_LIST, NULL, 0, "list the operations and exit", 1 },

@@ -36,6 +36,11 @@ like "$(cat "$tmp/text")" 'No thread used an old translation in [1-9]' \
 is "$(awk '$3 == "skipped" && NF < 4' "$tmp/text")" '' \
 	'what is skipped has its reason'
 
+# Each once takes longer than that.
+"$stale" --seconds 0.1 >"$tmp/text" 2>"$tmp/err"
+is $? 0 'for a tenth of a second'
+is "$(grep 'not reached' "$tmp/text")" '' '... everything had its turn'
+
 # The same as JSON: every operation is there for every memory it applies to.
 "$stale" --quick --seed 7 --format json -o "$tmp/out.json" 2>"$tmp/err"
 is $? 0 'another seed, as JSON'
