@@ -37,6 +37,7 @@ guest_test test_probe;
 guest_test test_put;
 guest_test test_race;
 guest_test test_record;
+guest_test test_regret;
 guest_test test_set;
 guest_test test_stock;
 guest_test test_stride;

@@ -39,9 +39,9 @@ static const struct {
 	{ "offline", test_offline }, { "policy", test_policy },
 	{ "probe", test_probe },     { "put", test_put },
 	{ "race", test_race },	     { "record", test_record },
-	{ "set", test_set },	     { "stock", test_stock },
-	{ "stride", test_stride },   { "sysctl", test_sysctl },
-	{ "write", test_write },
+	{ "regret", test_regret },   { "set", test_set },
+	{ "stock", test_stock },     { "stride", test_stride },
+	{ "sysctl", test_sysctl },   { "write", test_write },
 };
 
 /* Run a test in this process, or become a program of /bin. */

@@ -49,20 +49,6 @@ static void check_file(const struct tuner_values *now, bool tell)
 		       now->factor, now->entries, now->pages, now->ceiling);
 }
 
-/* True if a line of the file has the text in it. */
-static bool says(const char *name, const char *text)
-{
-	char line[512];
-	bool found = false;
-	FILE *from = fopen(name, "r");
-
-	while (from && !found && fgets(line, sizeof(line), from))
-		found = strstr(line, text) != NULL;
-	if (from)
-		fclose(from);
-	return found;
-}
-
 /* What is in force after a --write-sysctl, where old was before. */
 static void check_written(const struct tuner_values *old, const char *entries,
 			  bool tell)
@@ -129,7 +115,7 @@ static void check_measured(const struct tuner_values *old,
 		return;
 	}
 	is_int(status, 1, "tune --quick --write-sysctl has refused");
-	ok(says(LOG, "nothing written: there is no choice"),
+	ok(tuner_says(LOG, "nothing written: there is no choice"),
 	   "... for lack of a choice");
 	tuner_values(&now);
 	ok(tuner_same(&now, old), "... and changed no value");

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -61,7 +62,7 @@ pid_t tuner_start(const char *to, const char *const *argv)
 	_exit(127);
 }
 
-static void show(const char *name)
+void tuner_show(const char *name)
 {
 	char line[512];
 	FILE *from = fopen(name, "r");
@@ -70,6 +71,19 @@ static void show(const char *name)
 		diag("%s", line);
 	if (from)
 		fclose(from);
+}
+
+bool tuner_says(const char *name, const char *text)
+{
+	char line[512];
+	bool found = false;
+	FILE *from = fopen(name, "r");
+
+	while (from && !found && fgets(line, sizeof(line), from))
+		found = strstr(line, text) != NULL;
+	if (from)
+		fclose(from);
+	return found;
 }
 
 int tuner_run(const char *to, const char *const *argv)
@@ -85,6 +99,6 @@ int tuner_run(const char *to, const char *const *argv)
 	status = WIFEXITED(status) ? WEXITSTATUS(status) :
 				     128 + WTERMSIG(status);
 	if (status)
-		show(to);
+		tuner_show(to);
 	return status;
 }

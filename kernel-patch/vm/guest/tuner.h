@@ -35,4 +35,8 @@ pid_t tuner_start(const char *to, const char *const *argv);
  */
 int tuner_run(const char *to, const char *const *argv);
 
+/* What it has said, in comments; whether a line of that has the text in it. */
+void tuner_show(const char *name);
+bool tuner_says(const char *name, const char *text);
+
 #endif
