@@ -40,6 +40,25 @@ static void test_factor(struct area *area, long entries, long factor)
 	}
 }
 
+/* Another E under a factor is in force at once. */
+static void test_entries(struct area *area)
+{
+	static const long entries[] = { 64, 1024, 256 };
+
+	is_int(knob_set(2, 512), 0, "factor 2, E 512");
+	for (size_t i = 0; i < sizeof(entries) / sizeof(*entries); i++) {
+		const unsigned long ceiling =
+			knob_ceiling_halving(2, (unsigned long)entries[i]);
+		char name[64];
+
+		snprintf(name, sizeof(name), "E %ld under factor 2",
+			 entries[i]);
+		is_int(knob_write(KNOB_ENTRIES, entries[i]), 0, "%s: set",
+		       name);
+		sweep_around(area, AREA_MPROTECT, ceiling, name);
+	}
+}
+
 int test_policy(int argc, char **argv)
 {
 	static const char *const usual[] = { "512", "48", "1536" };
@@ -52,6 +71,7 @@ int test_policy(int argc, char **argv)
 	for (int i = 0; i < count; i++)
 		for (long factor = -2; factor <= 10; factor++)
 			test_factor(&area, atol(entries[i]), factor);
+	test_entries(&area);
 	area_close(&area);
 	is_int(knob_write(KNOB_FACTOR, -2), 0, "the default is back");
 	return done();
