@@ -39,6 +39,25 @@ static void set(const char *file, const char *text)
 	}
 }
 
+/*
+ * The same, unless the file begins with the text already: for another filter,
+ * or size, the kernel waits until nobody can use the old one.
+ */
+static void set_once(const char *file, const char *text)
+{
+	char path[256], now[64] = "";
+	FILE *from;
+
+	snprintf(path, sizeof(path), TRACING "%s", file);
+	from = fopen(path, "r");
+	if (from && !fgets(now, sizeof(now), from))
+		now[0] = '\0';
+	if (from)
+		fclose(from);
+	if (strncmp(now, text, strlen(text)) != 0)
+		set(file, text);
+}
+
 bool flush_has_range(void)
 {
 	return access(TRACING "events/tlb/tlb_flush_range", F_OK) == 0;
@@ -52,10 +71,10 @@ void flush_trace(void)
 {
 	int fd;
 
-	set("buffer_size_kb", "16384");
-	set("options/overwrite", "0");
-	set("events/tlb/tlb_flush/filter", "reason != 0");
-	set("events/tlb/enable", "1");
+	set_once("buffer_size_kb", "16384");
+	set_once("options/overwrite", "0");
+	set_once("events/tlb/tlb_flush/filter", "reason != 0");
+	set_once("events/tlb/enable", "1");
 	set("tracing_on", "1");
 	fd = open(TRACING "trace", O_WRONLY | O_TRUNC);
 	if (fd < 0)

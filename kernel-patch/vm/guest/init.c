@@ -21,6 +21,7 @@
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <termios.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "guest.h"
@@ -77,6 +78,14 @@ static int run_child(int argc, char **argv)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
 static void run_all(int argc, char **argv)
 {
 	int begin = 0;
@@ -85,11 +94,14 @@ static void run_all(int argc, char **argv)
 		if (i < argc && strcmp(argv[i], ","))
 			continue;
 		if (i > begin) {
+			const double start = now();
 			int status;
 
 			printf("begin %s\n", argv[begin]);
 			argv[i] = NULL;
 			status = run_child(i - begin, argv + begin);
+			printf("# %s: %.1f s, from %.1f s on\n", argv[begin],
+			       now() - start, start);
 			printf("end %s %d\n", argv[begin], status);
 		}
 		begin = i + 1;

@@ -180,7 +180,10 @@ static const struct operation operations[] = {
 };
 #define KINDS (sizeof(operations) / sizeof(*operations))
 
-/* What operation number i is. Half of them are around the stock ceiling. */
+/*
+ * What operation number i is. Half of them are around the stock ceiling, and
+ * few are long: what takes the time is to touch pages again.
+ */
 static void choose(uint64_t *state, size_t *kind, size_t *first, size_t *n)
 {
 	const uint64_t size = next(state) % 8;
@@ -190,6 +193,8 @@ static void choose(uint64_t *state, size_t *kind, size_t *first, size_t *n)
 		*n = 1 + (size_t)(next(state) % 40);
 	else if (size < 6)
 		*n = 28 + (size_t)(next(state) % 12);
+	else if (size < 7 || next(state) % 8)
+		*n = 1 + (size_t)(next(state) % 80);
 	else
 		*n = 1 + (size_t)(next(state) % (PAGES / 2));
 	*first = (size_t)(next(state) % (PAGES - *n));

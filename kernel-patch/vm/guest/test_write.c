@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * write ENTRIES [E]: tune --write-sysctl with --tlb-entries ENTRIES on a kernel
- * that has booted with that E: in force, kept in a file, undone.
- *
- * What is chosen after measuring, or if there is a choice at all, is not
- * judged: an emulator's costs are neither hardware's nor steady. For a record
- * of a simulated kernel there is one; its file goes to the script, for a second
- * boot.
+ * that has booted with that E: in force, kept in a file, undone. It chooses
+ * from a record of a simulated kernel, for which there is a choice;
+ * test_regret.c has it measure. The file goes to the script, for a second boot.
  */
 #include <config.h>
 
@@ -22,10 +19,9 @@
 
 #define LOG "/tmp/tune.log"
 #define RECORD "/tmp/record.json"
-#define FAR_CEILING 4 /* pages; no measuring has chosen so few */
 
 /* The file says what is in force, and for the script, line by line. */
-static void check_file(const struct tuner_values *now, bool tell)
+static void check_file(const struct tuner_values *now)
 {
 	const char *name = tuner_file();
 	char line[256], *value;
@@ -34,8 +30,7 @@ static void check_file(const struct tuner_values *now, bool tell)
 
 	ok(from, "%s is there", name);
 	while (from && fgets(line, sizeof(line), from)) {
-		if (tell)
-			printf("data: line %s", line);
+		printf("data: line %s", line);
 		value = strrchr(line, ' ');
 		if (line[0] != '#' && value)
 			last = atol(value + 1);
@@ -44,14 +39,12 @@ static void check_file(const struct tuner_values *now, bool tell)
 		fclose(from);
 	is_int(last, tuner_has_factor() ? now->factor : now->ceiling,
 	       "its last line is the value in force");
-	if (tell)
-		printf("data: file %s\ndata: values %ld %ld %ld %ld\n", name,
-		       now->factor, now->entries, now->pages, now->ceiling);
+	printf("data: file %s\ndata: values %ld %ld %ld %ld\n", name,
+	       now->factor, now->entries, now->pages, now->ceiling);
 }
 
 /* What is in force after a --write-sysctl, where old was before. */
-static void check_written(const struct tuner_values *old, const char *entries,
-			  bool tell)
+static void check_written(const struct tuner_values *old, const char *entries)
 {
 	struct tuner_values now;
 
@@ -68,7 +61,7 @@ static void check_written(const struct tuner_values *old, const char *entries,
 		ok(now.ceiling != old->ceiling && now.ceiling >= 0,
 		   "a ceiling of %ld pages is in force", now.ceiling);
 	}
-	check_file(&now, tell);
+	check_file(&now);
 }
 
 static void undo(const struct tuner_values *old)
@@ -102,26 +95,6 @@ static void apply_again(const struct tuner_values *old)
 	ok(tuner_same(&now, &want), "the values are those written");
 }
 
-/* The choice is written, or there is none and nothing is. */
-static void check_measured(const struct tuner_values *old,
-			   const char *const *argv, const char *entries)
-{
-	int status = tuner_run(LOG, argv);
-	struct tuner_values now;
-
-	if (!status) {
-		ok(true, "tune --quick --write-sysctl has written");
-		check_written(old, entries, false);
-		return;
-	}
-	is_int(status, 1, "tune --quick --write-sysctl has refused");
-	ok(tuner_says(LOG, "nothing written: there is no choice"),
-	   "... for lack of a choice");
-	tuner_values(&now);
-	ok(tuner_same(&now, old), "... and changed no value");
-	ok(access(tuner_file(), F_OK) < 0, "... and no file");
-}
-
 int test_write(int argc, char **argv)
 {
 	const char *entries = argc > 1 ? argv[1] : "512";
@@ -129,11 +102,6 @@ int test_write(int argc, char **argv)
 	const char *const from[] = {
 		"tune",		 "--from", RECORD, "--write-sysctl",
 		"--tlb-entries", entries,  NULL
-	};
-	const char *const measure[] = {
-		"tune",	   "--quick",	    "--write-sysctl",
-		"--force", "--tlb-entries", entries,
-		NULL
 	};
 	struct tuner_values old;
 
@@ -144,16 +112,8 @@ int test_write(int argc, char **argv)
 	is_int(tuner_run(RECORD, simulate), 0,
 	       "a record of a simulated kernel");
 	is_int(tuner_run(LOG, from), 0, "tune --from it --write-sysctl");
-	check_written(&old, entries, true);
+	check_written(&old, entries);
 	apply_again(&old);
-	undo(&old);
-
-	/* Measured for the first time, any choice differs from this one. */
-	if (!tuner_has_factor()) {
-		is_int(knob_write(KNOB_CEILING, FAR_CEILING), 0, "4 pages");
-		tuner_values(&old);
-	}
-	check_measured(&old, measure, entries);
 	undo(&old);
 	return done();
 }
