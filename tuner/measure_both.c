@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "access.h"
 #include "child.h"
 #include "cost.h"
 #include "job.h"
@@ -16,6 +17,8 @@
 /* The two ways, in the order of a round's even ones. */
 enum { PAGE, FULL, WAYS };
 
+#define SET_PAGES 4096 /* the most that the costs are measured with */
+
 struct both_job {
 	const struct measure *measure;
 	const struct both_plan *plan;
@@ -24,6 +27,7 @@ struct both_job {
 	double seconds;
 	unsigned int n[PLAN_SIZES];
 	size_t n_sizes;
+	struct access access; /* to a set of SET_PAGES */
 	/* results, shared */
 	struct job_message *message;
 	bool *complete;
@@ -47,7 +51,12 @@ static void set_ways(enum knob_kind kind, struct knob_value way[WAYS])
 	};
 }
 
-/* All sizes one way, then all the other way; which one first is random. */
+/*
+ * All sizes one way, then all the other way; which one first is random. Before
+ * each a pass over a working set, as there is one between the sizes where the
+ * costs are measured without the knob: what a full flush costs may depend on
+ * what it finds in the TLB.
+ */
 static int round_both(const struct both_job *job, const struct probe *probe,
 		      struct sizes sizes[WAYS], uint64_t seed, char **why)
 {
@@ -58,6 +67,7 @@ static int round_both(const struct both_job *job, const struct probe *probe,
 
 		if (knobfile_move(job->plan->root, &job->way[way], why) < 0)
 			return -1;
+		access_pass(&job->access);
 		if (sizes_round(&sizes[way], probe,
 				random_stream(seed, (uint64_t)way)) < 0)
 			return -1;
@@ -95,9 +105,12 @@ static int both_block(void *context)
 	int status = 0, way;
 
 	/* One page more than any ceiling allows: always a full flush. */
-	if (probe_open(&probe, m->clock, 1, COST_CLAMP + 1,
+	if (probe_open(&probe, m->clock, SET_PAGES, COST_CLAMP + 1,
 		       random_stream(m->seed, 7000 + job->block), &why) < 0)
 		return job_fails(job->message, why);
+	if (access_open(&job->access, PATTERN_CHASE, false, probe.region.set,
+			SET_PAGES, probe.region.page, m->seed) < 0)
+		return job_fails(job->message, NULL);
 	for (way = 0; way < WAYS && status == 0; way++)
 		status = sizes_open(&sizes[way], job->n, job->n_sizes);
 	if (status < 0 || sizes_warm_up(&sizes[PAGE], &probe, m->seed) < 0 ||
@@ -108,6 +121,7 @@ static int both_block(void *context)
 			sizes_points(&sizes[way], job->block, job->op[way]);
 		sizes_close(&sizes[way]);
 	}
+	access_close(&job->access);
 	probe_close(&probe);
 	return status;
 }
