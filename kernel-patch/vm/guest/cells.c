@@ -13,8 +13,9 @@
 #include "plan.h"
 #include "tap.h"
 
-const unsigned int cells_sizes[CELLS_SIZES] = { 7,   10,  14,  19,  24,	 50, 70,
-						100, 145, 200, 305, 430, 505 };
+/* Two an octave, between those that tune measures: all of 25 .. 42. */
+const unsigned int cells_sizes[CELLS_SIZES] = { 7,   10,  14,  18,  50,	 70,
+						100, 141, 200, 282, 398, 505 };
 static const unsigned int sets[] = { 2, 160, 900 };
 static const struct {
 	const char *name;

@@ -12,7 +12,7 @@
 #include "access.h"
 #include "area.h"
 
-#define CELLS_SIZES 13
+#define CELLS_SIZES 12
 #define CELLS_LISTS 6 /* working sets times patterns */
 #define CELLS (CELLS_SIZES * CELLS_LISTS)
 
