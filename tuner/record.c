@@ -352,8 +352,7 @@ int record_load(const json_t *json, struct record *record, char **why)
 			"block, pattern, pages, flushed pages, count, ns",
 			read_held_out, &record->held_out, &record->n_held_out,
 			sizeof(*record->held_out), why) < 0 ||
-	    /* Pages that reports from before there was a knob lack: then *out
-	       stays. */
+	    /* Reports from before there was a knob lack it. */
 	    (json_object_get(json, "both") &&
 	     read_member(json, "both", "block, pages, count, page ns, full ns",
 			 read_both, &record->both, &record->n_both,
