@@ -198,10 +198,10 @@ bool both_acts(const struct both *both)
 	return both->n_blocks && both->c_i.ci95.lo > 0;
 }
 
-/* ... and nothing of what it was found to cost without the knob. */
+/* It does not act, although a page was found to cost something without it. */
 static bool has_no_effect(const struct both *both, const struct estimate *c_i)
 {
-	return both->c_i.ci95.lo <= 0 && both->c_i.ci95.hi < c_i->ci95.lo;
+	return !both_acts(both) && both->c_i.ci95.hi < c_i->ci95.lo;
 }
 
 void both_check(struct both *both, const struct estimate *a,
