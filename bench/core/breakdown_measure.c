@@ -192,9 +192,10 @@ static int read_round(struct session *s, bool busy, uint64_t seed)
 		for (kind = 0; kind < kinds; kind++)
 			if (read_place(s, &s->place[kind][order[i]], busy) < 0)
 				return -1;
+	if (whole && warm(s, &s->whole) < 0)
+		return -1;
 	for (i = 0; i < 4 && whole; i++)
-		if ((i == 0 && warm(s, &s->whole) < 0) ||
-		    read_whole(s, busy, i % 2) < 0)
+		if (read_whole(s, busy, i % 2) < 0)
 			return -1;
 	for (i = 0; i < 4 && s->membarrier && s->threads; i++)
 		if (read_ipi(s, busy) < 0)
