@@ -17,10 +17,10 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/parent.h"
 #include "operations.h"
 
 /* Wait until the child has changed its state. 0, or -1 with errno. */
@@ -37,14 +37,14 @@ static int wait_for(pid_t child, int options, int *status)
 /* A child that shares the pages and does nothing; 0, or -1 with errno. */
 static int share(struct bench_run *run)
 {
-	pid_t child = fork();
+	pid_t parent = getpid(), child = fork();
 	int status;
 
 	if (child < 0)
 		return -1;
 	if (child == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		raise(SIGSTOP);
+		if (parent_die_with(parent))
+			raise(SIGSTOP);
 		_exit(0);
 	}
 	run->own = (void *)(intptr_t)child;

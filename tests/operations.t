@@ -57,7 +57,7 @@ like "$(cat text)" 'advice=ADVICE +dontneed \(default\), free' \
 	'... has its own option'
 
 # The child that shares the pages is gone with the program, and with it alone.
-"$top_builddir/mprotect" --cow -l 1000000000 -n 1 >/dev/null &
+"$top_builddir/mprotect" --cow -l 1000000000 -n 1 >/dev/null 2>&1 &
 pid=$!
 started $pid
 children=$(cat "/proc/$pid/task/$pid/children" 2>/dev/null)

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "child.h"
+#include "parent.h"
 #include "why.h"
 
 void *child_share(size_t size)
@@ -31,9 +31,8 @@ void child_unshare(void *memory, size_t size)
 __attribute__((noreturn)) static void run(int (*work)(void *context),
 					  void *context, pid_t parent)
 {
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(1); /* the parent died before prctl took effect */
+	if (!parent_die_with(parent))
+		_exit(1);
 	/* _exit: what stdio has buffered is the parent's to write. */
 	_exit(work(context));
 }

@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "parent.h"
 #include "team_private.h"
 
 /* Stack of a thread beyond the least the system allows, bytes. */
@@ -50,9 +50,7 @@ bool team_members_live(struct team *team)
 __attribute__((noreturn)) static void run_process(struct member *member,
 						  pid_t parent)
 {
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* it may have died before prctl took effect */
-	if (getppid() == parent)
+	if (parent_die_with(parent))
 		team_member_run(member);
 	/* What stdio has buffered is the parent's to write. */
 	_exit(0);
