@@ -255,7 +255,8 @@ static int step_by_timings(const struct record *record, struct findings *out)
 	return 0;
 }
 
-struct step derive_knob_step(const struct record *record)
+/* The step where the knob says that it is, of which no timing tells. */
+static struct step knob_step(const struct record *record)
 {
 	const unsigned int ceiling = (unsigned int)record->knob_ceiling;
 
@@ -283,7 +284,7 @@ static int derive_both(const struct record *record, struct findings *out)
  */
 static int derive_step(const struct record *record, struct findings *out)
 {
-	const struct step knob = derive_knob_step(record);
+	const struct step knob = knob_step(record);
 
 	if (step_by_timings(record, out) < 0)
 		return -1;
@@ -294,6 +295,18 @@ static int derive_step(const struct record *record, struct findings *out)
 	out->step_by_knob = true;
 	out->reason = NULL;
 	return 0;
+}
+
+int derive_search_step(const struct record *record, struct step *step)
+{
+	struct findings so_far = { 0 };
+	int status = derive_both(record, &so_far);
+
+	if (status == 0)
+		status = derive_step(record, &so_far);
+	*step = so_far.step;
+	derive_free(&so_far);
+	return status;
 }
 
 static int derive_reach(const struct record *record, struct findings *out)

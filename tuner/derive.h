@@ -81,8 +81,11 @@ struct findings {
 /* The ceiling of stock kernels, pages: a5102476a24b (Linux 3.17). */
 #define DERIVE_STOCK_CEILING 33
 
-/* The step where the knob says that it is, of which no timing tells. */
-struct step derive_knob_step(const struct record *record);
+/*
+ * The step to measure the costs around, from what the search and the knob have
+ * shown so far. 0, or -1 with errno (EINVAL: every time is 0; ENOMEM).
+ */
+int derive_search_step(const struct record *record, struct step *step);
 
 /* Returns 0, or -1 with errno: EINVAL (too little was measured), ENOMEM. */
 int derive(const struct record *record, const struct question *question,

@@ -2,9 +2,10 @@
 /*
  * measure: fill a record on this machine.
  *
- * In this order: measure_search finds the ceiling in force, measure_reach how
- * many pages the TLB holds, measure_blocks the costs. Every part runs in child
- * processes, one a time block (child.h).
+ * In this order: measure_search finds the ceiling in force, measure_both the
+ * costs where there is a knob, measure_reach how many pages the TLB holds,
+ * measure_blocks the costs as anybody can. Every part runs in child processes,
+ * one a time block (child.h).
  */
 #ifndef TLBTUNE_MEASURE_H
 #define TLBTUNE_MEASURE_H

@@ -27,7 +27,7 @@
 #define DERIVE_SECONDS 0.5 /* kept back for what follows the measuring */
 #define REACH_SHARE 0.25   /* of the time, at most, unless that is too short */
 #define REACH_SECONDS_MIN 0.15 /* a block */
-#define BOTH_SHARE 0.35	       /* of what is left for the costs, with a knob */
+#define BOTH_SHARE 0.35	       /* of the rest, with a knob */
 
 /* Working sets that --verify measures and no fit sees, pages. */
 static const unsigned int held_out[] = { 40, 160, 640 };
@@ -52,31 +52,51 @@ static double entries(const struct record *record)
 	return reach.last.value;
 }
 
-/* The ceiling, and the reach of the TLB. */
-static void measure_tlb(const struct tune_options *options,
-			const struct measure *measure, struct record *record,
-			struct step *step)
+/*
+ * The ceiling in force. A knob is moved before anything rests on the ceiling,
+ * as one that is seen to act knows better where it is than the timings do.
+ */
+static struct step measure_ceiling(const struct tune_options *options,
+				   struct session *session,
+				   const struct measure *measure,
+				   struct record *record)
 {
-	struct reach_plan reach = {
+	const double seconds = options->max_time * (1 - REACH_SHARE);
+	struct step step;
+	char *why = NULL;
+
+	meter_show("ceiling in force ...");
+	if (measure_search(measure, record, &step, &why) < 0)
+		fail(why);
+	if (session->locked)
+		meter_show("costs, with the knob ...");
+	if (session_measure_both(session, measure, BOTH_SHARE * seconds, record,
+				 &why) < 0)
+		fail(why);
+	if (!*measure->stop && derive_search_step(record, &step) < 0)
+		error(STATUS_FAILED, errno, "ceiling");
+	return step;
+}
+
+/* The reach of the TLB. */
+static void measure_tlb(const struct tune_options *options,
+			const struct measure *measure, const struct step *step,
+			struct record *record)
+{
+	const struct reach_plan reach = {
 		.memory = REACH_4K,
 		.pattern = PATTERN_CHASE,
 		.pages = REACH_PAGES,
 		.blocks = REACH_BLOCKS,
+		.flush = measure_flush(step),
 		.seconds = fmax(REACH_SECONDS_MIN,
 				options->max_time * REACH_SHARE / REACH_BLOCKS),
 	};
 	char *why = NULL;
 
-	meter_show("ceiling in force ...");
-	if (measure_search(measure, record, step, &why) < 0)
-		fail(why);
-	/* What the timings do not show the knob may know. */
-	if (step->kind != STEP_FOUND && record->knob_ceiling > 0)
-		*step = derive_knob_step(record);
 	meter_show("reach of the TLB ...");
-	reach.flush = measure_flush(step);
-	if (!*measure->stop && measure_reach(measure, &reach, &record->reach,
-					     &record->n_reach, &why) < 0)
+	if (measure_reach(measure, &reach, &record->reach, &record->n_reach,
+			  &why) < 0)
 		fail(why);
 }
 
@@ -109,21 +129,20 @@ static void measure_all(const struct tune_options *options,
 {
 	const struct clock *clock = measure->clock;
 	uint64_t start = clock_now(clock);
-	double left, both;
 	struct step step;
+	double left;
 	char *why;
 
 	if (session_begin(session, record, &why) < 0)
 		fail(why);
-	measure_tlb(options, measure, record, &step);
+	step = measure_ceiling(options, session, measure, record);
+	if (!*measure->stop)
+		measure_tlb(options, measure, &step, record);
 	left = options->max_time - DERIVE_SECONDS -
 	       clock_seconds(clock, start, clock_now(clock));
-	both = session->locked ? BOTH_SHARE * left : 0;
 	if (step.kind == STEP_FOUND && !*measure->stop)
-		measure_costs(options, measure, &step, left - both, record);
-	if (session->locked)
-		meter_show("costs, with the knob ...");
-	if (session_measure_both(session, measure, both, record, &why) < 0)
+		measure_costs(options, measure, &step, left, record);
+	if (session_end(session, &why) < 0)
 		fail(why);
 	meter_end();
 }

@@ -62,13 +62,9 @@ int session_open(struct session *session, const char *root,
 int session_begin(struct session *session, struct record *record, char **why)
 {
 	const struct knob_value *now = &session->knob.now;
-	struct knob_value usual = {
-		.kind = now->kind,
-		.entries = DERIVE_STOCK_CEILING, /* >> 0 */
-		.pages = DERIVE_STOCK_CEILING,
-	};
 
 	*why = NULL;
+	session->usual = *now;
 	if (!session->locked)
 		return 0;
 	if (journal_begin(&session->journal, now, why) < 0)
@@ -77,10 +73,15 @@ int session_begin(struct session *session, struct record *record, char **why)
 	if (now->pages < 0 ||
 	    (now->pages >= IN_REACH_MIN && now->pages <= IN_REACH_MAX))
 		return 0;
-	if (knobfile_write(session->root, &usual, why) < 0)
+	session->usual = (struct knob_value){
+		.kind = now->kind,
+		.entries = DERIVE_STOCK_CEILING, /* >> 0 */
+		.pages = DERIVE_STOCK_CEILING,
+	};
+	if (knobfile_write(session->root, &session->usual, why) < 0)
 		return -1;
 	record->in_force = now->pages;
-	record->knob_ceiling = usual.pages;
+	record->knob_ceiling = session->usual.pages;
 	return 0;
 }
 
@@ -95,11 +96,17 @@ int session_measure_both(struct session *session, const struct measure *measure,
 	};
 
 	*why = NULL;
-	if (!session->locked)
+	if (!session->locked || *measure->stop)
 		return 0;
-	if (!*measure->stop && measure_both(measure, &plan, record, why) < 0)
+	if (measure_both(measure, &plan, record, why) < 0)
 		return -1;
-	return journal_end(&session->journal, why);
+	return knobfile_write(session->root, &session->usual, why);
+}
+
+int session_end(struct session *session, char **why)
+{
+	*why = NULL;
+	return session->locked ? journal_end(&session->journal, why) : 0;
 }
 
 void session_close(struct session *session)

@@ -14,7 +14,8 @@
 
 struct session {
 	const char *root;
-	struct knob knob; /* as it was found, or restored */
+	struct knob knob;	 /* as it was found, or restored */
+	struct knob_value usual; /* while it is not moved for measuring */
 	struct journal journal;
 	bool locked;
 };
@@ -36,9 +37,15 @@ int session_open(struct session *session, const char *root,
  */
 int session_begin(struct session *session, struct record *record, char **why);
 
-/* measure_both for so long, if the session can, and put the knob back. */
+/*
+ * measure_both for so long, if the session can. The knob then is as it was
+ * after session_begin. 0, or -1 with *why.
+ */
 int session_measure_both(struct session *session, const struct measure *measure,
 			 double seconds, struct record *record, char **why);
+
+/* No more moving: the knob is put back. 0, or -1 with *why. */
+int session_end(struct session *session, char **why);
 
 /* The knob is put back and unlocked. */
 void session_close(struct session *session);
