@@ -64,6 +64,7 @@ static void run_one(const struct work *work, const struct subject *subject,
 	unsigned int n;
 	char *why = NULL;
 
+	work->result->running = (long)i;
 	for (n = 0; n < batch->repeat && (n == 0 || !is_over(batch)); n++) {
 		alarm(HANG_SECONDS);
 		entry->verdict = judge(subject, &batch->program[i], ++*nonce,
@@ -109,8 +110,8 @@ static int run_all(void *context)
 	return CHILD_DONE;
 }
 
-struct batch_result *batch_run(const struct batch *batch, bool *cannot,
-			       char **why)
+struct batch_result *batch_run(const struct batch *batch,
+			       struct batch_failure *failure)
 {
 	struct work work = {
 		.batch = batch,
@@ -118,19 +119,20 @@ struct batch_result *batch_run(const struct batch *batch, bool *cannot,
 	};
 	int status;
 
-	*why = NULL;
-	*cannot = false;
+	*failure = (struct batch_failure){ .running = -1 };
 	if (!work.result) {
-		*why = strdup(strerror(errno));
+		failure->why = strdup(strerror(errno));
 		return NULL;
 	}
 	work.result->stale = -1;
-	status = child_run(run_all, &work, why);
+	work.result->running = -1;
+	status = child_run(run_all, &work, &failure->why);
 	if (status == CHILD_DONE)
 		return work.result;
-	*cannot = status == CHILD_FAILED;
-	if (*cannot)
-		*why = strdup(work.result->entry[0].why);
+	failure->cannot = status == CHILD_FAILED;
+	if (failure->cannot)
+		failure->why = strdup(work.result->entry[0].why);
+	failure->running = work.result->running;
 	batch_free(batch, work.result);
 	return NULL;
 }

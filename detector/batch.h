@@ -28,9 +28,17 @@ struct batch {
 };
 
 struct batch_result {
-	long stale; /* index of the program that was, or -1 */
+	long stale;   /* index of the program that was, or -1 */
+	long running; /* of the one that runs; -1 before the first */
 	struct finding finding;
 	struct batch_entry entry[]; /* [n] */
+};
+
+/* Why there is no result. */
+struct batch_failure {
+	bool cannot;  /* this machine does not let them run */
+	char *why;    /* a malloc'ed sentence */
+	long running; /* index of the program that then ran, or -1 */
 };
 
 /* Seconds, monotonic. */
@@ -39,11 +47,10 @@ double batch_clock(void);
 /*
  * Run them in order until one is stale, the deadline is past or stop is set.
  * All memories must be MEMORY_THP, and then one program be all there is, or
- * none. NULL with *why a malloc'ed sentence when the process could not be run
- * or died.
+ * none. NULL with *failure when the process could not be run or died.
  */
-struct batch_result *batch_run(const struct batch *batch, bool *cannot,
-			       char **why);
+struct batch_result *batch_run(const struct batch *batch,
+			       struct batch_failure *failure);
 
 void batch_free(const struct batch *batch, struct batch_result *result);
 

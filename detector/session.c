@@ -192,6 +192,17 @@ static double deadline(const struct session *session)
 	return session->deadline + (has_gaps(session) ? GRACE_SECONDS : 0);
 }
 
+static void fail(struct session *session, const struct list *list,
+		 const struct batch_failure *failure)
+{
+	session->failed = failure->why;
+	session->cannot = failure->cannot;
+	session->died = failure->running >= 0;
+	if (session->died && program_copy(&session->program,
+					  &list->program[failure->running]) < 0)
+		session->died = false;
+}
+
 void list_run(struct session *session, struct list *list)
 {
 	struct batch batch = {
@@ -202,14 +213,17 @@ void list_run(struct session *session, struct list *list)
 		.repeat = 1,
 		.deadline = deadline(session),
 	};
+	struct batch_failure failure;
 	struct batch_result *result;
 	size_t i;
 
 	if (list->n == 0)
 		return;
-	result = batch_run(&batch, &session->cannot, &session->failed);
-	if (!result)
+	result = batch_run(&batch, &failure);
+	if (!result) {
+		fail(session, list, &failure);
 		return;
+	}
 	for (i = 0; i < list->n; i++)
 		count(&session->tally[list->tally[i]], &list->program[i],
 		      &result->entry[i]);

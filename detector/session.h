@@ -44,6 +44,7 @@ struct session {
 	bool shrunk;
 	char *failed; /* why the session had to end early, or NULL */
 	bool cannot;  /* failed: nothing of it can run here */
+	bool died;    /* failed: a process, while it ran the program */
 };
 
 /*

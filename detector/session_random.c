@@ -47,16 +47,17 @@ static bool fails(void *context, const struct program *program)
 		.deadline = one < shrinking->deadline ? one :
 							shrinking->deadline,
 	};
+	struct batch_failure failure;
 	struct batch_result *result;
-	char *why = NULL;
-	bool stale, cannot;
+	bool stale;
 
 	if (batch_clock() > shrinking->deadline || *session->stop)
 		return false;
-	result = batch_run(&batch, &cannot, &why);
-	free(why);
-	if (!result)
+	result = batch_run(&batch, &failure);
+	if (!result) {
+		free(failure.why);
 		return false;
+	}
 	stale = result->stale >= 0;
 	if (stale)
 		*shrinking->finding = result->finding;

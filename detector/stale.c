@@ -286,10 +286,22 @@ static const char *first_reason(const struct session *session)
 	return "interrupted, or no time for it";
 }
 
+/* The program that hung or crashed, to be tried again. */
+static void print_program(const struct program *program)
+{
+	char *listing = listing_print(program);
+
+	if (listing)
+		fprintf(stderr, "# it ran this; see --replay\n%s", listing);
+	free(listing);
+}
+
 static int status(const struct session *session)
 {
 	if (session->failed) {
 		error(0, 0, "%s", session->failed);
+		if (session->died)
+			print_program(&session->program);
 		return session->cannot ? STATUS_CANNOT_RUN : STATUS_FAILED;
 	}
 	if (session->stale)

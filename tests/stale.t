@@ -157,4 +157,21 @@ end_by INT $pid
 is $? 130 'SIGINT: dies of it'
 is "$("$query" "$tmp/partial.json" partial)" true '... after a partial result'
 
+# A process that hangs is killed by SIGALRM. Which program it ran is said.
+"$stale" --seconds 100 2>"$tmp/err" &
+pid=$!
+started $pid "$tmp/err"
+child=
+for _ in $(seq 100); do
+	child=$(pgrep -P $pid) && kill -ALRM $child && break
+	sleep 0.05
+done
+wait $pid
+is $? 1 'a process was killed: an error'
+like "$(head -n 1 "$tmp/err")" 'stale: a measuring process was killed: Alarm' \
+	'... with the reason'
+sed 1d "$tmp/err" >"$tmp/program"
+like "$(head -n 1 "$tmp/program")" '^# .*--replay' '... and the program'
+ok '... which can be run again' "$stale" --replay "$tmp/program" --seconds 0.1
+
 done_testing
