@@ -7,11 +7,14 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 struct spinner {
 	pthread_t thread;
 	int cpu;
-	bool running, stop;
+	pid_t tid;
+	unsigned long beats; /* of its loop; not 0 once it runs */
+	bool stop;
 };
 
 /* Run this thread on one CPU only. */
@@ -23,5 +26,11 @@ void spinner_unpin(void);
 /* Returns once the thread runs there. */
 void spinner_start(struct spinner *spinner, int cpu);
 void spinner_stop(struct spinner *spinner);
+
+/*
+ * Once the thread is seen to run: how often it has been off its CPU so far. It
+ * has run from then on if that is still the same.
+ */
+long spinner_switches(struct spinner *spinner);
 
 #endif
