@@ -178,9 +178,42 @@ static void test_blocks(void)
 	   "without blocks each reading is one");
 }
 
+/* The ranks are those of tables of the sign test. */
+static void test_median_interval(void)
+{
+	static const struct {
+		size_t n;
+		double rank;
+	} table[] = { { 6, 1 },	 { 8, 1 },  { 9, 2 },  { 10, 2 },
+		      { 20, 6 }, { 25, 8 }, { 64, 24 } };
+	double x[64];
+	struct interval ci;
+	size_t i, j;
+
+	for (i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		size_t n = table[i].n;
+
+		for (j = 0; j < n; j++)
+			x[j] = (double)((j * 5 + 3) % n + 1);
+		if (n % 5 == 0)
+			for (j = 0; j < n; j++)
+				x[j] = (double)(n - j);
+		ci = stats_median_interval(x, n);
+		is_double(ci.lo, table[i].rank, 0, "of %zu, from rank %g", n,
+			  table[i].rank);
+		is_double(ci.hi, (double)n + 1 - table[i].rank, 0,
+			  "... to the same from above");
+	}
+	ok(isnan(stats_median_interval(x, 5).lo) &&
+		   isnan(stats_median_interval(x, 5).hi) &&
+		   isnan(stats_median_interval(x, 0).lo),
+	   "five samples have none");
+}
+
 int main(void)
 {
 	test_small();
+	test_median_interval();
 	test_unknown();
 	test_t_interval();
 	test_outliers();

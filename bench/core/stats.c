@@ -96,6 +96,24 @@ struct interval stats_t_interval(const double *x, size_t n)
 	return (struct interval){ mean - half, mean + half };
 }
 
+struct interval stats_median_interval(const double *x, size_t n)
+{
+	struct interval ci = { NAN, NAN };
+	double *sorted = sorted_copy(x, n);
+	unsigned int k = 0;
+
+	if (!sorted)
+		return ci;
+	while (gsl_cdf_binomial_P(k, 0.5, (unsigned int)n) <= 0.025)
+		k++;
+	if (k) {
+		ci.lo = sorted[k - 1];
+		ci.hi = sorted[n - k];
+	}
+	free(sorted);
+	return ci;
+}
+
 /* Where block number i of all ends in x[n]; without end, each is a reading. */
 static size_t block_end(size_t n, const size_t *end, size_t blocks, size_t i)
 {

@@ -59,6 +59,14 @@ double stats_quantile(const double *x, size_t n, double q);
 struct interval stats_t_interval(const double *x, size_t n);
 
 /*
+ * Interval of the median of x[n], at least 95 %, for independent samples of any
+ * distribution: the k-th smallest and the k-th largest, for the largest k that
+ * P(Binomial(n, 1/2) < k) <= 2.5 % allows (the sign test). lo and hi are NAN
+ * for n < 6, where there is no such k.
+ */
+struct interval stats_median_interval(const double *x, size_t n);
+
+/*
  * Fill *out from x[n] in time order. ci95 is the t-interval over the medians of
  * min(STATS_BLOCKS, n) contiguous blocks. Returns 0, or -1 with errno (EINVAL:
  * n = 0, ENOMEM).
