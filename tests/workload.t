@@ -189,29 +189,127 @@ is "$? $(cat err)" '0 ' 'a program that fails is watched as well'
 like "$(cat text)" '^Workload: [0-9]+ flushes' 'for people'
 like "$(cat text)" 'the factor for this program, if W = 0: -?[0-9]' \
 	'with a factor'
-like "$(cat text)" 'W, the pages reused after a flush: (not measured, only|unknown)' \
-	'W is not measured'
+like "$(cat text)" 'W, the pages reused after a flush: ([0-9]|unknown)' \
+	'and W'
 "$tune" --from record.json --format json -o out.json --workload -- sh -c 'exit 3'
 is "$("$query" out.json workload.exit_status)" 3 'its status'
 ok 'the best ceiling costs no more than others' awk "BEGIN { exit !(\
 	$("$query" out.json workload.predictions.0.best.ns_per_second) <= \
 	$("$query" out.json workload.predictions.0.stock.ns_per_second) + 1e-9) }"
 
-# What is reused is only bounded, and each prediction says by which bound. E of
-# this record is about 2048; the program touches more.
-"$tune" --from record.json --format json -o out.json --workload -- \
-	dd if=/dev/zero of=/dev/null bs=64M count=100 2>/dev/null
-most=$("$query" out.json workload.reused_pages_at_most)
-is "$most" "$("$query" out.json choice.entries)" 'W: at most E'
-is "$("$query" out.json workload.predictions.0.bound \
-	workload.predictions.0.reused_pages workload.predictions.1.bound \
-	workload.predictions.1.reused_pages | xargs)" "lower 0 upper $most" \
-	'... costs are predicted for both bounds'
-"$tune" --from record.json -o text --workload -- sleep 0.5
-like "$(cat text)" 'only bounded. At most [0-9]+: those' 'the bound is named'
-like "$(cat text)" 'Predicted with the lower bound, W = 0:' '... the lower one'
-like "$(cat text)" 'Predicted with the upper bound, W = [0-9]+:' \
-	'... and the upper'
+# reuse ARGUMENTS: what is said of W of a program that is known to reuse so many
+# pages, and a dozen of its own: its stack, its code. Its libraries are copies: of
+# those that others use too, the pages that these have touched would count when
+# they end. False, and the reason in $busy, where even the third run had too few
+# looks, or late ones: the machine is too busy to look.
+mkdir lib
+ldd "$top_builddir/tests/reused" | awk '/=> \// { print $3 }' |
+	xargs -I{} cp {} lib
+reuse() {
+	tries=0
+	busy=
+	while [ $((tries += 1)) -le 3 ]; do
+		"$tune" --from record.json --format json -o out.json \
+			--workload -- env LD_LIBRARY_PATH="$tmp/lib" \
+			"$top_builddir/tests/reused" "$@"
+		W=$("$query" out.json workload.reused_pages.estimate)
+		most=$("$query" out.json workload.reused_pages_at_most)
+		n=$("$query" out.json workload.reused_pages.n)
+		gap=$("$query" out.json workload.reused_pages.gap_ns)
+		window=$("$query" out.json workload.reused_pages.window_ns)
+		busy="W = $W, at most $most, $n looks, flushes $gap ns"
+		busy="reused $*: $busy apart, window $window ns"
+		diag "$busy"
+		awk -v n="$n" -v window="$window" -v gap="$gap" 'BEGIN {
+			exit !(n >= 6 && window < (gap < 5e6 ? 1e7 : 2 * gap))
+		}' && return
+	done
+	return 1
+}
+
+# within LOW HIGH: W is.
+within() {
+	awk -v w="$W" -v low="$1" -v high="$2" \
+		'BEGIN { exit !(w >= low && w <= high) }'
+}
+
+# The ratio allowed is 1.25, from the pages of the loop and a dozen more.
+if reuse 400 10000 0 1.5; then
+	ok 'W of 400 hot pages' within 400 512
+	is "$("$query" out.json workload.predictions.0.bound \
+		workload.predictions.0.reused_pages \
+		workload.predictions.1.bound \
+		workload.predictions.1.reused_pages \
+		workload.predictions.2.bound \
+		workload.predictions.2.reused_pages | xargs)" \
+		"lower 0 estimate $(printf %.0f "$W") upper $(printf %.0f "$most")" \
+		'... and costs are predicted for it and for both bounds'
+	ok '... the factor has a range' [ "$("$query" out.json \
+		workload.predictions.1.factor_ci95)" = 2 ]
+	is "$("$query" out.json workload.reused_pages_reason)" null \
+		'... no excuse'
+else
+	skip 4 "$busy"
+fi
+if reuse 1 10000 0 1.5; then
+	ok 'W of one page: what the loop itself needs' within 1 60
+else
+	skip 1 "$busy"
+fi
+# Of the others, 100 are touched between two flushes, none twice.
+if reuse 400 10000 100 2; then
+	ok 'W of 400 hot pages beside cold ones' within 328 512
+	ok "... though more is touched, $most" \
+		awk "BEGIN { exit !($most > 480) }"
+else
+	skip 2 "$busy"
+fi
+# A flush each 200 us: no window is as short, and that is said.
+if reuse 400 200 0 1; then
+	is "$("$query" out.json workload.reused_pages.window)" longer \
+		'flushes too close to look between'
+	ok '... W of 400 hot pages nevertheless' within 400 512
+else
+	skip 2 "$busy"
+fi
+# More than E, which is about 2048 of this record.
+if reuse 5000 10000 0 1; then
+	is "$W $most" "$("$query" out.json choice.entries choice.entries | xargs)" \
+		'W: at most E'
+else
+	skip 1 "$busy"
+fi
+
+# A shell waits while what it started reuses pages: the latter flushes. W of the
+# shell is 0.
+"$tune" --from record.json --format json -o out.json --workload -- sh -c \
+	"'$top_builddir/tests/reused' 400 1000 0 1.5; exit 0"
+n=$("$query" out.json workload.reused_pages.n)
+if [ "$n" != none ] && [ "$n" -ge 6 ]; then
+	W=$("$query" out.json workload.reused_pages.p90)
+	ok "a child's W: $W" [ "${W%.*}" -ge 400 ]
+else
+	skip 1 "$n looks at a child"
+fi
+
+"$tune" --from record.json -o text --workload -- \
+	"$top_builddir/tests/reused" 64 10000 0 2
+if grep -q 'unknown, not even' text; then
+	skip 6 'the machine is too busy to look'
+else
+	like "$(cat text)" 'after a flush: [0-9]+ \[[0-9n/a]+, [0-9n/a]+\], estimated; looks at it: [0-9]' \
+		'for people: the estimate'
+	like "$(cat text)" 'windows of [0-9.]+ ms; its flushes are [0-9.]+ ms apart' \
+		'... by which windows'
+	like "$(cat text)" 'Predicted with the lower bound, W = 0:' '... the lower bound'
+	like "$(cat text)" 'Predicted with the estimate, W = [0-9]+:' '... W'
+	like "$(cat text)" 'Predicted with the upper bound, W = [0-9]+:' \
+		'... and the upper'
+	like "$(cat text)" 'The factor for this program: -?[0-9]' '... with a factor'
+fi
+"$tune" --from record.json -o text --workload -- true
+like "$(cat text)" 'unknown, not even bounded here: it ended too soon' \
+	'what ends at once'
 
 # A process that runs, and all of them.
 sh -c 'while :; do true | cat; done' &
@@ -224,8 +322,11 @@ ok '... has flushes' [ "$("$query" out.json workload.flushes)" -gt 0 ]
 	--seconds 0.5
 kill $busy
 is "$? $("$query" out.json workload.process)" '0 null' 'all processes'
-is "$("$query" out.json workload.reused_pages_at_most) $("$query" out.json \
-	workload.predictions)" 'null 1' '... W is not known, not even bounded'
+is "$("$query" out.json workload.reused_pages workload.reused_pages_at_most \
+	workload.predictions | xargs)" 'null null 1' \
+	'... W is not known, not even bounded'
+like "$("$query" out.json workload.reused_pages_reason)" 'not one program' \
+	'... and why'
 is "$(find "${instance%/*}" -maxdepth 1 -name 'tlbtune-tune-*')" '' \
 	'no instance is left'
 

@@ -94,7 +94,7 @@ void demand_add(struct demand *demand, const struct flush *flush)
 		return;
 	}
 	demand->reason[flush->reason]++;
-	if (flush->reason != FLUSH_LOCAL && flush->reason != FLUSH_LOCAL_MM)
+	if (!flush_is_local(flush))
 		return;
 	if (flush->full) {
 		demand->full[kind]++;

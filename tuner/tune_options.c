@@ -224,8 +224,9 @@ static const struct argp_option tune_options[] = {
 	{ "plot", KEY_PLOT, "FILE.svg", 0,
 	  "write the picture of cost against pages as well; needs gnuplot", 1 },
 	{ "workload", KEY_WORKLOAD, NULL, 0,
-	  "watch the flushes of a program as well, which needs tracefs: of "
-	  "COMMAND, or of --pid or --all for --seconds",
+	  "watch the flushes of a program as well, and estimate the pages that "
+	  "it reuses after one, which needs tracefs: of COMMAND, or of --pid "
+	  "or --all for --seconds",
 	  2 },
 	{ "pid", KEY_PID, "PID", 0, "watch this process", 2 },
 	{ "all", KEY_ALL, NULL, 0, "watch all processes", 2 },

@@ -12,7 +12,7 @@
 
 #include "clock.h"
 #include "demand.h"
-#include "reuse.h"
+#include "sampler.h"
 #include "trace.h"
 #include "why.h"
 #include "workload.h"
@@ -20,7 +20,6 @@
 
 #define BUFFER_KIB 8192 /* for each CPU; read POLL_NS apart */
 #define POLL_NS 20000000
-#define REUSE_AFTER 0.2 /* seconds from the start */
 
 /* In the order of wants[]. */
 enum { WANT_FLUSH, WANT_ENTER, WANT_LEAVE = WANT_ENTER + DEMAND_OTHER };
@@ -39,8 +38,10 @@ struct watch {
 	const struct workload_options *options;
 	struct trace *trace;
 	struct demand demand;
-	pid_t child; /* 0: none */
-	int status;  /* of the child, when it has ended */
+	struct evictor *evictor;
+	struct sampler *sampler; /* NULL: of all processes */
+	pid_t child;		 /* 0: none */
+	int status;		 /* of the child, when it has ended */
 	bool ended;
 	struct watched out;
 };
@@ -106,6 +107,8 @@ static int take(void *context, const struct trace_event *event)
 		struct flush flush = flush_of(event);
 
 		demand_add(&watch->demand, &flush);
+		if (watch->sampler && flush_is_local(&flush))
+			sampler_flush(watch->sampler, flush.thread, flush.ns);
 		return 0;
 	}
 	if (event->want < WANT_LEAVE)
@@ -130,25 +133,78 @@ static bool is_over(struct watch *watch)
 	       seconds_since(watch->out.begin_ns) >= options->seconds;
 }
 
-/* Read events until the end; in between, once, what is reused. */
+/* Look at what is reused, if that is due, and wait; POLL_NS at most. */
+static void wait_a_while(struct watch *watch)
+{
+	struct timespec nap = { .tv_nsec = POLL_NS };
+	uint64_t due, now;
+
+	if (watch->sampler) {
+		due = sampler_step(watch->sampler);
+		now = clock_raw_ns();
+		if (due < now + POLL_NS)
+			nap.tv_nsec = due > now ? (long)(due - now) : 0;
+	}
+	nanosleep(&nap, NULL);
+}
+
+/*
+ * Read events until the end, and in between what is reused: while that is being
+ * looked at, events wait, as reading them may take longer than the look.
+ */
 static int follow(struct watch *watch, char **why)
 {
-	const struct timespec poll = { .tv_nsec = POLL_NS };
-	pid_t pid = watch->child ? watch->child : watch->options->process;
+	uint64_t last = 0;
 	bool over;
 
 	do {
 		over = is_over(watch);
-		if (trace_read(watch->trace, take, watch) < 0)
-			return why_set(why, 0, "cannot read the trace: %s",
-				       strerror(errno));
-		if (pid && !over && isnan(watch->out.reused_pages) &&
-		    seconds_since(watch->out.begin_ns) > REUSE_AFTER)
-			watch->out.reused_pages = reuse_pages("", pid);
+		if (over || !watch->sampler || !sampler_looks(watch->sampler) ||
+		    clock_raw_ns() - last >= POLL_NS) {
+			last = clock_raw_ns();
+			if (trace_read(watch->trace, take, watch) < 0)
+				return why_set(why, 0,
+					       "cannot read the trace: %s",
+					       strerror(errno));
+		}
 		if (!over)
-			nanosleep(&poll, NULL);
+			wait_a_while(watch);
 	} while (!over);
 	return 0;
+}
+
+static uint64_t read_clock(void *unused)
+{
+	(void)unused;
+	return clock_raw_ns();
+}
+
+/* Begin to look at what one program reuses; of all, that has no meaning. */
+static void open_sampler(struct watch *watch)
+{
+	struct sampler_config config = {
+		.root = "",
+		.now = read_clock,
+		.process = watch->out.process,
+		.seed = clock_raw_ns(),
+	};
+
+	if (watch->options->all)
+		return;
+	watch->evictor = config.evictor = evict_open();
+	if (config.evictor)
+		watch->sampler = sampler_open(&config);
+	if (!watch->sampler)
+		watch->out.reuse_error = errno;
+}
+
+static void set_readings(struct watch *watch)
+{
+	if (!watch->sampler)
+		return;
+	watch->out.reading =
+		sampler_readings(watch->sampler, &watch->out.readings);
+	watch->out.reuse_error = sampler_error(watch->sampler);
 }
 
 static int trace_it(struct watch *watch, int gate, char **why)
@@ -157,6 +213,7 @@ static int trace_it(struct watch *watch, int gate, char **why)
 
 	if (trace_start(watch->trace, why) < 0)
 		return -1;
+	open_sampler(watch);
 	watch->out.begin_ns = clock_raw_ns();
 	if (gate >= 0 && write(gate, "x", 1) != 1)
 		return why_set(why, 0, "the program is gone");
@@ -181,10 +238,7 @@ static enum trace_whose whose(const struct workload_options *options)
 int workload_watch(const struct workload_options *options,
 		   const struct findings *findings, json_t *report, char **why)
 {
-	struct watch watch = {
-		.options = options,
-		.out = { .reused_pages = NAN },
-	};
+	struct watch watch = { .options = options };
 	struct trace_config config = {
 		.want = wants,
 		.wants = sizeof(wants) / sizeof(*wants),
@@ -199,18 +253,21 @@ int workload_watch(const struct workload_options *options,
 		return -1;
 	if (options->command)
 		config.process = watch.child;
+	watch.out.process = config.process;
 	watch.trace = trace_open(&config, why);
 	if (watch.trace)
 		status = trace_it(&watch, gate, why);
+	evict_close(watch.evictor);
 	if (gate >= 0)
 		close(gate);
 	trace_close(watch.trace);
 	end(&watch);
-	watch.out.process = config.process;
 	watch.out.status = watch.child ? watch.status : -1;
+	set_readings(&watch);
 	if (status == 0)
 		status = workload_json(&watch.demand, &watch.out, findings,
 				       report);
+	sampler_close(watch.sampler);
 	demand_free(&watch.demand);
 	return status;
 }

@@ -6,10 +6,11 @@
 #include <sys/wait.h>
 
 #include "decide.h"
-#include "member.h"
 #include "report.h"
 #include "workload.h"
 #include "workload_json.h"
+
+#define FACTOR_STEPS 32
 
 /* ns of flushes in a second, and the ceiling they are for. */
 static json_t *cost_json(unsigned int pages, double ns, double seconds)
@@ -56,8 +57,8 @@ static int best_factor(const struct demand *demand,
 }
 
 /*
- * The costs with reuse of w pages after each flush, a lower or an upper bound
- * of what the program reuses.
+ * The costs with reuse of w pages after each flush: a lower or an upper bound
+ * of what the program reuses, or the estimate.
  */
 static json_t *predict(const struct demand *demand,
 		       const struct findings *findings, const char *bound,
@@ -85,22 +86,81 @@ static json_t *predict(const struct demand *demand,
 	return json;
 }
 
-/* With no reuse, and with that of at_most pages, where it is known. */
-static json_t *predictions(const struct demand *demand,
-			   const struct findings *findings, double at_most,
-			   double seconds)
+/* The least and the greatest factor that is best for any W in the interval. */
+static json_t *factors(const struct demand *demand,
+		       const struct findings *findings,
+		       const struct interval *w)
 {
-	json_t *list = json_array();
+	int low = COST_FACTOR_MAX, high = COST_FACTOR_MIN, i;
+
+	if (!findings->entries || !isfinite(w->lo) || !isfinite(w->hi))
+		return json_null();
+	for (i = 0; i <= FACTOR_STEPS; i++) {
+		double at = w->lo + (w->hi - w->lo) * i / FACTOR_STEPS;
+		int factor = best_factor(demand, &findings->model,
+					 (unsigned int)lround(at),
+					 findings->entries);
+
+		low = factor < low ? factor : low;
+		high = factor > high ? factor : high;
+	}
+	return json_pack("[i, i]", low, high);
+}
+
+/* With no reuse, with that estimated and with the most there may be. */
+static json_t *predictions(const struct demand *demand,
+			   const struct findings *findings,
+			   const struct reuse *reuse, double seconds)
+{
+	json_t *list = json_array(), *estimate;
 
 	if (findings->reason || !decide_knows(&findings->model))
 		return list;
 	json_array_append_new(list,
 			      predict(demand, findings, "lower", 0, seconds));
-	if (isfinite(at_most))
-		json_array_append_new(list,
-				      predict(demand, findings, "upper",
-					      (unsigned int)at_most, seconds));
+	if (!reuse->spread.n)
+		return list;
+	estimate = predict(demand, findings, "estimate",
+			   (unsigned int)lround(reuse->pages.value), seconds);
+	json_object_set_new(estimate, "factor_ci95",
+			    factors(demand, findings, &reuse->pages.ci95));
+	json_array_append_new(list, estimate);
+	json_array_append_new(list, predict(demand, findings, "upper",
+					    (unsigned int)ceil(reuse->at_most),
+					    seconds));
 	return list;
+}
+
+/* W and where it comes from, or null. */
+static json_t *reuse_json(const struct reuse *reuse)
+{
+	json_t *json;
+
+	if (!reuse->spread.n)
+		return json_null();
+	json = report_summary(&reuse->spread, "pages");
+	json_object_update_new(json, report_estimate(&reuse->pages));
+	json_object_update_new(
+		json, json_pack("{s:o, s:o, s:s, s:o}", "window_ns",
+				report_number(reuse->window_ns), "gap_ns",
+				report_number(reuse->gap_ns), "window",
+				reuse_window_name[reuse->window], "huge_pages",
+				report_number(reuse->huge)));
+	return json;
+}
+
+/* Why W is unknown, or null where it is known. */
+static json_t *reuse_reason(const struct reuse *reuse,
+			    const struct watched *watched)
+{
+	if (reuse->spread.n)
+		return json_null();
+	if (!watched->process)
+		return json_string("not one program is watched, but all");
+	return json_string(
+		watched->reuse_error ?
+			strerror(watched->reuse_error) :
+			"it ended too soon for a look, or hardly ran");
 }
 
 static json_t *reasons_json(const struct demand *demand)
@@ -127,16 +187,17 @@ int workload_json(const struct demand *demand, const struct watched *watched,
 		  const struct findings *findings, json_t *report)
 {
 	double seconds = (double)(watched->end_ns - watched->begin_ns) * 1e-9;
-	double at_most = watched->reused_pages;
 	int status = watched->status;
+	struct reuse reuse;
 	json_t *json;
 
 	/* What does not fit into the TLB is not there to be lost. */
-	if (findings->entries && at_most > findings->entries)
-		at_most = findings->entries;
+	if (reuse_of(watched->reading, watched->readings, findings->entries,
+		     &reuse) < 0)
+		return -1;
 	json = json_pack(
 		"{s:o, s:o, s:f, s:I, s:I, s:o, s:I, s:I, s:f, s:o, s:o, s:o, "
-		"s:o}",
+		"s:o, s:o, s:o}",
 		"process",
 		watched->process ? json_integer(watched->process) : json_null(),
 		"exit_status",
@@ -148,122 +209,11 @@ int workload_json(const struct demand *demand, const struct watched *watched,
 		report_number(watched->lost), "flushes",
 		(json_int_t)demand_total(demand), "unknown_size",
 		(json_int_t)demand_unknown(demand), "flushes_per_second",
-		(double)demand_total(demand) / seconds, "reused_pages_at_most",
-		report_number(at_most), "events", reasons_json(demand), "kinds",
-		demand_json(demand), "predictions",
-		predictions(demand, findings, at_most, seconds));
+		(double)demand_total(demand) / seconds, "reused_pages",
+		reuse_json(&reuse), "reused_pages_reason",
+		reuse_reason(&reuse, watched), "reused_pages_at_most",
+		report_number(reuse.at_most), "events", reasons_json(demand),
+		"kinds", demand_json(demand), "predictions",
+		predictions(demand, findings, &reuse, seconds));
 	return json ? json_object_set_new(report, "workload", json) : -1;
-}
-
-/* for people ------------------------------------------------------------ */
-
-/* Flushes of first..last pages of all kinds. */
-static double between(const json_t *kinds, double first, double last)
-{
-	const char *name;
-	json_t *kind;
-	double sum = 0;
-
-	json_object_foreach((json_t *)kinds, name, kind) {
-		const json_t *sizes = json_object_get(kind, "pages");
-		size_t i;
-
-		for (i = 0; i < json_array_size(sizes); i++) {
-			const json_t *row = json_array_get(sizes, i);
-			double n = json_number_value(json_array_get(row, 0));
-
-			if (n >= first && n <= last)
-				sum += json_number_value(
-					json_array_get(row, 1));
-		}
-		if (last > COST_CLAMP)
-			sum += member_number(kind, "larger");
-	}
-	return sum;
-}
-
-static void print_histogram(const json_t *workload, FILE *to)
-{
-	const json_t *kinds = json_object_get(workload, "kinds");
-	const char *name;
-	json_t *kind;
-	double first;
-
-	fputs("  pages         flushes\n", to);
-	for (first = 1; first <= COST_CLAMP; first *= 2)
-		fprintf(to, "  %4.0f-%-4.0f %12.0f\n", first,
-			fmin(2 * first - 1, COST_CLAMP),
-			between(kinds, first, fmin(2 * first - 1, COST_CLAMP)));
-	fprintf(to, "  larger    %12.0f\n  unknown   %12.0f\n",
-		between(kinds, COST_CLAMP + 1, INFINITY),
-		member_number(workload, "unknown_size"));
-	json_object_foreach((json_t *)kinds, name, kind)
-		fprintf(to, "  %-9s %12.0f, %.0f of them full\n", name,
-			member_number(kind, "total"),
-			member_number(kind, "full"));
-}
-
-static void print_cost(const json_t *prediction, const char *key,
-		       const char *what, FILE *to)
-{
-	const json_t *cost = json_object_get(prediction, key);
-
-	fprintf(to, "    %-14s %4.0f pages: %10.1f us per second\n", what,
-		member_number(cost, "pages"),
-		member_number(cost, "ns_per_second") * 1e-3);
-}
-
-/* What is known of W: it lies between bounds that are far apart. */
-static void print_reuse(const json_t *workload, FILE *to)
-{
-	double at_most = member_number(workload, "reused_pages_at_most");
-
-	if (isfinite(at_most))
-		fprintf(to,
-			"  W, the pages reused after a flush: not measured, "
-			"only bounded. At most %.0f: those\n"
-			"  touched in 10 ms, and no more than the TLB has "
-			"entries (E).\n",
-			at_most);
-	else
-		fputs("  W, the pages reused after a flush: unknown, not even "
-		      "bounded here.\n",
-		      to);
-}
-
-static void print_prediction(const json_t *prediction, FILE *to)
-{
-	const char *bound =
-		json_string_value(json_object_get(prediction, "bound"));
-	double w = member_number(prediction, "reused_pages");
-
-	fprintf(to, "  Predicted with the %s bound, W = %.0f:\n", bound, w);
-	print_cost(prediction, "in_force", "in force", to);
-	print_cost(prediction, "stock", "stock constant", to);
-	print_cost(prediction, "best", "best", to);
-	fprintf(to, "    the factor for this program, if W = %.0f: ", w);
-	member_print(to, 0, 0, member_number(prediction, "factor"));
-	fputc('\n', to);
-}
-
-void workload_text(const json_t *report, FILE *to)
-{
-	const json_t *workload = json_object_get(report, "workload");
-	const json_t *list = json_object_get(workload, "predictions");
-	size_t i;
-
-	if (!workload)
-		return;
-	fprintf(to,
-		"\nWorkload: %.0f flushes in %.1f s, %.1f per second; events "
-		"lost: ",
-		member_number(workload, "flushes"),
-		member_number(workload, "seconds"),
-		member_number(workload, "flushes_per_second"));
-	member_print(to, 0, 0, member_number(workload, "lost_events"));
-	fputs("\n", to);
-	print_histogram(workload, to);
-	print_reuse(workload, to);
-	for (i = 0; i < json_array_size(list); i++)
-		print_prediction(json_array_get(list, i), to);
 }

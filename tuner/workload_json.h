@@ -11,6 +11,7 @@
 
 #include "demand.h"
 #include "derive.h"
+#include "reuse.h"
 
 /* How it was watched. */
 struct watched {
@@ -18,7 +19,10 @@ struct watched {
 	int status;		   /* of waitpid; -1: not ours */
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC_RAW */
 	double lost;		   /* events; NAN: unknown */
-	double reused_pages;	   /* W, at most; NAN: unknown */
+	/* of what is reused, [readings]; errno of the last that failed, or 0 */
+	const struct reuse_reading *reading;
+	size_t readings;
+	int reuse_error;
 };
 
 /* Add the member workload. 0, or -1 with ENOMEM. */

@@ -43,7 +43,7 @@ struct operation {
 	bool others_differ; /* a remote flush was not what is implied */
 };
 
-static bool is_local(const struct flush *flush)
+bool flush_is_local(const struct flush *flush)
 {
 	return flush->reason == FLUSH_LOCAL || flush->reason == FLUSH_LOCAL_MM;
 }
@@ -112,10 +112,10 @@ static void count_flush(const struct flush *flush, pid_t caller,
 {
 	bool by_caller = flush->thread == caller;
 
-	if (is_local(flush) && !by_caller)
+	if (flush_is_local(flush) && !by_caller)
 		return; /* something of its own */
 	count_reason(tally, flush->reason);
-	if (is_local(flush)) {
+	if (flush_is_local(flush)) {
 		count_side(&tally->caller, flush);
 		operation->local++;
 		operation->pages += flush->pages;

@@ -47,6 +47,9 @@ extern const struct trace_want flush_want;
 /* What an event of flush_want says. */
 struct flush flush_of(const struct trace_event *event);
 
+/* The thread asked for it: others did not, nor is it a switch. */
+bool flush_is_local(const struct flush *flush);
+
 /* What an operation says that the kernel does for it. */
 enum flush_claim {
 	FLUSH_RANGE, /* one flush: of n pages up to the ceiling, full above */
