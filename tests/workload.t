@@ -327,6 +327,13 @@ is "$("$query" out.json workload.reused_pages workload.reused_pages_at_most \
 	'... W is not known, not even bounded'
 like "$("$query" out.json workload.reused_pages_reason)" 'not one program' \
 	'... and why'
+
+# Ended early: what was seen until then, called partial, and death by the signal.
+"$tune" --from record.json --format json -o out.json --workload -- sleep 100 &
+watching=$!
+end_by INT $watching
+is $? 130 'SIGINT while it watches: dies of it'
+is "$("$query" out.json partial)" true '... after a partial result'
 is "$(find "${instance%/*}" -maxdepth 1 -name 'tlbtune-tune-*')" '' \
 	'no instance is left'
 

@@ -77,6 +77,8 @@ static void watch(const struct tune_options *options,
 	workload.stop = interrupt_flag();
 	if (workload_watch(&workload, findings, report, &why) < 0)
 		error(STATUS_CANNOT_RUN, 0, "--workload: %s", why_text(why));
+	if (*workload.stop)
+		json_object_set_new(report, "partial", json_true());
 }
 
 /* Derive, add the findings to report, write it; the exit status. */
@@ -211,8 +213,11 @@ int main(int argc, char **argv)
 
 	tune_options_parse(argc, argv, &options);
 	interrupt_catch();
-	if (options.from && !options.write_sysctl)
-		return derive_from(&options, NULL);
+	if (options.from && !options.write_sysctl) {
+		status = derive_from(&options, NULL);
+		interrupt_die();
+		return status;
+	}
 	if (session_open(&session, options.root, interrupt_flag()) < 0) {
 		interrupt_die();
 		return STATUS_FAILED;
