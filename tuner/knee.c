@@ -87,20 +87,6 @@ static double normal_solve(const struct normal *normal, size_t terms, double *x)
 	return fmax(square, 0) / (double)(normal->n - terms);
 }
 
-struct curve knee_window(const struct curve *curve, double from, double to)
-{
-	struct curve out = { 0, curve->samples };
-	size_t i;
-
-	for (i = 0; i < curve->n && curve->samples[i].w <= to; i++) {
-		if (curve->samples[i].w < from)
-			out.samples++;
-		else
-			out.n++;
-	}
-	return out;
-}
-
 /*
  * Solve for terms - 1 terms, and the growth as the last one if it is free:
  * where nothing tells it, or where it comes out negative, it is 0.

@@ -16,20 +16,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "curve.h"
 #include "miss.h"
-
-/* The excess at one w. */
-struct sample {
-	unsigned int block;
-	double w, log_w;      /* pages, and log2 of them */
-	double excess, dense; /* ns per access; dense is the control */
-	double weight;	      /* of the squared error: 1 / variance, relative */
-};
-
-struct curve {
-	size_t n;
-	struct sample *samples; /* [n] ascending w */
-};
 
 struct knee {
 	const struct miss_table *table; /* the kind */
@@ -40,9 +28,6 @@ struct knee {
 	/* E over the kinds that fit about as well: a mean, and the range */
 	double mean, low, high;
 };
-
-/* The part of a curve with from <= w <= to; shares its samples. */
-struct curve knee_window(const struct curve *curve, double from, double to);
 
 /*
  * The best fit with the kind of table and E within a factor of about: the

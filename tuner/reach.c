@@ -18,248 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "knee.h"
+#include "level.h"
 #include "reach.h"
 
-#define MIN_SETS 8   /* distinct w, for any estimate */
-#define MIN_WINDOW 7 /* points, to fit a knee */
-
-/* How far a knee is felt, in w / E: misses rise over 0.4 .. 2.5, at most. */
-#define WINDOW_BELOW 0.4
-#define WINDOW_ABOVE 2.5
-
-/* The walk is known as far as this, in w / E; its growth is a straight line. */
-#define WINDOW_WALK 5.0
-
-/*
- * A knee alone is that of the last level if it is at more entries than any L1
- * dTLB has (Lion Cove: 128), or if none follows for longer than on any CPU
- * known (Skymont: 48 and 4096 entries).
- */
-#define MAX_L1 200
-#define MAX_RATIO 90
-#define ALONE 4.0 /* mean square of one knee over those of two, at most */
-
-/* How far E may differ from block to block. */
-#define BLOCK_RANGE 1.4
-
-/* A knee of the pooled curve, and where it was fitted. */
-struct level {
-	bool found;
-	struct knee knee;
-	double from, to; /* w */
-};
-
-static int by_block(const void *a, const void *b)
-{
-	const struct sample *x = a, *y = b;
-
-	if (x->block != y->block)
-		return x->block < y->block ? -1 : 1;
-	return (x->w > y->w) - (x->w < y->w);
-}
-
-static bool sane(double ns)
-{
-	return isfinite(ns) && ns > 0;
-}
-
-/* All points that make sense, by block and then w. 0 or -1 with ENOMEM. */
-static int take(const struct reach_point *points, size_t n_points,
-		struct curve *out)
-{
-	size_t i;
-
-	out->n = 0;
-	out->samples = calloc(n_points + 1, sizeof(*out->samples));
-	if (!out->samples)
-		return -1;
-	for (i = 0; i < n_points; i++) {
-		const struct reach_point *point = &points[i];
-		double spread = point->spread_ns, dense = point->dense_ns;
-
-		if (!sane(spread) || !sane(dense) || point->w == 0)
-			continue;
-		/* The errors of both are about proportional to them. */
-		out->samples[out->n++] = (struct sample){
-			.block = point->block,
-			.w = point->w,
-			.log_w = log2(point->w),
-			.excess = spread - dense,
-			.dense = dense,
-			.weight = 1 / (spread * spread + dense * dense),
-		};
-	}
-	qsort(out->samples, out->n, sizeof(*out->samples), by_block);
-	return 0;
-}
-
-static void take_spread(const struct sample *samples, size_t n, double *out)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		out[i] = samples[i].excess + samples[i].dense;
-}
-
-static void take_dense(const struct sample *samples, size_t n, double *out)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		out[i] = samples[i].dense;
-}
-
-/* What samples[n], all of one w, have in common; work[n]. */
-typedef struct sample pool_fn(const struct sample *samples, size_t n,
-			      double *work);
-
-static struct sample typical(const struct sample *samples, size_t n,
-			     double *work)
-{
-	struct sample out = samples[0];
-	size_t i;
-
-	take_dense(samples, n, work);
-	out.dense = stats_median(work, n);
-	for (i = 0; i < n; i++)
-		work[i] = samples[i].excess;
-	out.excess = stats_quantile(work, n, 0.25);
-	for (i = 0; i < n; i++)
-		work[i] = samples[i].weight;
-	out.weight = stats_median(work, n);
-	return out;
-}
-
-/*
- * Access and control apart: what is low in their difference may be an outlier
- * of the control.
- */
-static struct sample undisturbed(const struct sample *samples, size_t n,
-				 double *work)
-{
-	struct sample out = typical(samples, n, work);
-
-	take_dense(samples, n, work);
-	out.dense = stats_quantile(work, n, 0.1);
-	take_spread(samples, n, work);
-	out.excess = stats_quantile(work, n, 0.1) - out.dense;
-	return out;
-}
-
-/* All blocks in one curve. 0 or -1 with ENOMEM. */
-static int pool(const struct curve *all, pool_fn *common, struct curve *out)
-{
-	double *work = calloc(all->n + 1, sizeof(*work));
-	size_t from, to, i;
-
-	out->n = 0;
-	out->samples = calloc(all->n + 1, sizeof(*out->samples));
-	if (!work || !out->samples) {
-		free(work);
-		return -1;
-	}
-	for (i = 0; i < all->n; i++) {
-		out->samples[i] = all->samples[i];
-		out->samples[i].block = 0;
-	}
-	qsort(out->samples, all->n, sizeof(*out->samples), by_block);
-	for (from = 0; from < all->n; from = to) {
-		const struct sample *samples = &out->samples[from];
-
-		for (to = from + 1;
-		     to < all->n && out->samples[to].w == samples->w; to++)
-			;
-		out->samples[out->n++] = common(samples, to - from, work);
-	}
-	free(work);
-	return 0;
-}
-
-static struct level try_level(const struct curve *curve,
-			      const struct miss_table *tables, double about,
-			      double from, double to, bool grows)
-{
-	struct curve part = knee_window(curve, from, to);
-	struct level out = { .from = from, .to = to };
-
-	out.knee.mean_square = INFINITY;
-
-	if (part.n < MIN_WINDOW || isnan(about))
-		return out;
-	out.knee = knee_refine(&part, tables, about, grows);
-	out.found = knee_stands(&part, &out.knee);
-	return out;
-}
-
-static void find_levels(const struct curve *curve,
-			const struct miss_table *tables, struct level *l1,
-			struct level *last)
-{
-	const double most = curve->samples[curve->n - 1].w;
-	struct knee_pair pair = knee_locate_pair(curve, tables);
-	struct level one;
-
-	*l1 = try_level(curve, tables, pair.first, 0,
-			pair.second * WINDOW_BELOW, false);
-	*last = try_level(curve, tables, pair.second, pair.first * WINDOW_ABOVE,
-			  pair.second * WINDOW_WALK, true);
-	if (last->found)
-		return;
-
-	one = try_level(curve, tables, knee_locate(curve, tables), 0, most,
-			true);
-	if (!one.found ||
-	    one.knee.mean_square >
-		    ALONE * fmax(l1->knee.mean_square, last->knee.mean_square))
-		return; /* there is a second knee, even if it is unclear */
-	if (one.knee.entries > MAX_L1 || most > MAX_RATIO * one.knee.entries) {
-		*last = one;
-		l1->found = false;
-	} else if (!l1->found) {
-		*l1 = one;
-	}
-}
-
-/* The knee of a level as the undisturbed curve has it. */
-static void refine(const struct curve *curve, const struct miss_table *tables,
-		   struct level *level)
-{
-	struct level better;
-
-	if (!level->found)
-		return;
-	better = try_level(curve, tables, level->knee.entries, level->from,
-			   level->to, level->knee.grows);
-	if (better.found)
-		*level = better;
-}
-
-/* Refit a knee in every block. Returns how many blocks allow it. */
-static size_t refit_blocks(const struct curve *all, const struct level *level,
-			   struct knee *knees)
-{
-	const struct sample *samples = all->samples;
-	size_t n = 0, from, to;
-
-	for (from = 0; from < all->n; from = to) {
-		struct curve block, part;
-
-		for (to = from + 1;
-		     to < all->n && samples[to].block == samples[from].block;
-		     to++)
-			;
-		block = (struct curve){ to - from, all->samples + from };
-		part = knee_window(&block, level->from, level->to);
-		if (part.n < MIN_WINDOW)
-			continue;
-		knees[n] = knee_search(&part, level->knee.table,
-				       level->knee.entries, BLOCK_RANGE,
-				       level->knee.grows);
-		n += isfinite(knees[n].mean_square);
-	}
-	return n;
-}
+#define MIN_SETS 8 /* distinct w, for any estimate */
 
 static double entries_of(const struct knee *knee)
 {
@@ -400,13 +162,13 @@ static int estimate_levels(const struct curve *all, const struct curve *curve,
 		goto out;
 	out->hit_l1 = hit_l1(all, curve->samples[0].w, work);
 	if (l1->found) {
-		n = refit_blocks(all, l1, knees);
+		n = level_refit(all, l1, knees);
 		out->l1 = pooled_entries(curve, &l1->knee, knees, n, work);
 		out->l1_knee = pooled_half(curve, &l1->knee, knees, n, work);
 		out->hit_last = over_blocks(knees, n, height_of, work);
 	}
 	if (last->found) {
-		n = refit_blocks(all, last, knees);
+		n = level_refit(all, last, knees);
 		out->last = pooled_entries(curve, &last->knee, knees, n, work);
 		out->last_knee =
 			pooled_half(curve, &last->knee, knees, n, work);
@@ -449,9 +211,9 @@ int reach_find(const struct reach_point *points, size_t n_points,
 
 	*out = reach_unknown();
 	memset(tables, 0, sizeof(tables));
-	if (take(points, n_points, &all) < 0 ||
-	    pool(&all, typical, &curve) < 0 ||
-	    pool(&all, undisturbed, &best) < 0)
+	if (curve_take(points, n_points, &all) < 0 ||
+	    curve_pool(&all, curve_typical, &curve) < 0 ||
+	    curve_pool(&all, curve_undisturbed, &best) < 0)
 		goto out;
 	if (curve.n < MIN_SETS) {
 		errno = EINVAL;
@@ -459,40 +221,15 @@ int reach_find(const struct reach_point *points, size_t n_points,
 	}
 	if (make_tables(tables) < 0)
 		goto out;
-	find_levels(&curve, tables, &l1, &last);
-	refine(&best, tables, &l1);
-	refine(&best, tables, &last);
+	level_find(&curve, tables, &l1, &last);
+	level_refine(&best, tables, &l1);
+	level_refine(&best, tables, &last);
 	status = estimate_levels(&all, &curve, &l1, &last, out);
 out:
 	for (i = 0; i < MISS_KINDS; i++)
 		miss_table_free(&tables[i]);
-	free(best.samples);
-	free(curve.samples);
-	free(all.samples);
+	curve_free(&best);
+	curve_free(&curve);
+	curve_free(&all);
 	return status;
-}
-
-/* Steps of 8 up to here, where they are 6 %: so sizes of L1 dTLBs are in it. */
-#define FINE_TO 128
-
-/* The next point of the grid. */
-static unsigned int grid_next(unsigned int w)
-{
-	return w < FINE_TO ? w + 8 : w + w / 16;
-}
-
-unsigned int *reach_grid(unsigned int max, size_t *n)
-{
-	unsigned int *grid, w;
-	size_t count = 0;
-
-	for (w = 16; w <= max && w < 1u << 31; w = grid_next(w))
-		count++;
-	grid = calloc(count + 1, sizeof(*grid));
-	if (!grid)
-		return NULL;
-	*n = 0;
-	for (w = 16; *n < count; w = grid_next(w))
-		grid[(*n)++] = w;
-	return grid;
 }
