@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * reach: find the sizes of simulated TLBs again.
- *
- * The misses are counted, not modelled: a chase goes round its pages through a
- * set-associative L1 and last level. What they cost, the caches below and the
- * noise are then drawn at random around what machines show.
  */
 #include <config.h>
 
@@ -13,8 +9,7 @@
 #include <stdlib.h>
 
 #include "random.h"
-#include "reach.h"
-#include "simulated_tlb.h"
+#include "simcurve.h"
 #include "tap.h"
 
 /* Sizes as of CPUID; how they divide into sets is public for most of them. */
@@ -31,40 +26,8 @@ static const struct geometry geometries[] = {
 
 #define GEOMETRIES (sizeof(geometries) / sizeof(*geometries))
 
-/* The share of accesses that miss the L1, and both levels, by w. */
-struct misses {
-	size_t n;
-	unsigned int *w;
-	double *l1, *last;
-};
-
-/* What it all costs, in cycles, and what disturbs the measurement. */
-struct machine {
-	double ghz;
-	double hit_next, walk; /* beyond an L1 hit; walk at w = E */
-	double growth;	       /* of the walk per doubling of w, relative */
-	double growth_power;   /* 1: straight in log w */
-	double caches[3];      /* latency of L1D, L2, L3 */
-	double lines[2];       /* of L1D and L2 */
-	double shift;	 /* how much earlier the spread lines leave them */
-	double noise;	 /* relative, of each point */
-	double outliers; /* share of points */
-	unsigned int blocks;
-	unsigned int slow_block; /* scaled by 1.3; none if >= blocks */
-};
-
-static double uniform(uint64_t *state, double from, double to)
-{
-	*state = random_stream(*state, 0);
-	return from + (to - from) * (double)(*state >> 11) * 0x1p-53;
-}
-
-static double normal(uint64_t *state)
-{
-	/* Box and Muller */
-	return sqrt(-2 * log(1 - uniform(state, 0, 1))) *
-	       cos(2 * M_PI * uniform(state, 0, 1));
-}
+/* Grid up to which the sizes are looked for, in E of the last level. */
+#define MAX_LOAD 5
 
 static void *allocate(size_t n, size_t size)
 {
@@ -74,141 +37,6 @@ static void *allocate(size_t n, size_t size)
 		abort();
 	return p;
 }
-
-static struct misses simulate(const struct geometry *geometry,
-			      enum replacement replacement,
-			      enum placement placement, unsigned int max,
-			      uint64_t seed)
-{
-	struct misses out;
-	size_t i;
-
-	out.w = reach_grid(max, &out.n);
-	if (!out.w)
-		abort();
-	out.l1 = allocate(out.n, sizeof(*out.l1));
-	out.last = allocate(out.n, sizeof(*out.last));
-	for (i = 0; i < out.n; i++) {
-		/* the mean over blocks, where luck matters */
-		int times = placement == SCATTERED ?
-				    1 + (int)(1000 / out.w[i]) :
-				    1,
-		    k;
-
-		for (k = 0; k < times; k++) {
-			double l1, last;
-
-			chase_misses(geometry, replacement, placement, out.w[i],
-				     random_stream(seed, i * 100 + (size_t)k),
-				     &l1, &last);
-			out.l1[i] += l1 / times;
-			out.last[i] += last / times;
-		}
-	}
-	return out;
-}
-
-static void misses_free(struct misses *misses)
-{
-	free(misses->w);
-	free(misses->l1);
-	free(misses->last);
-}
-
-static struct machine random_machine(uint64_t seed)
-{
-	uint64_t state = random_stream(seed, 42);
-	struct machine machine = {
-		.ghz = uniform(&state, 2, 5),
-		.hit_next = uniform(&state, 6, 9),
-		.walk = uniform(&state, 22, 60),
-		.growth = uniform(&state, 0, 0.6),
-		.growth_power = uniform(&state, 0.7, 1.5),
-		.caches = { 5, uniform(&state, 12, 16),
-			    uniform(&state, 35, 60) },
-		.lines = { seed % 2 ? 512 : 768, seed % 3 ? 16384 : 32768 },
-		.shift = uniform(&state, 0, 0.03),
-		.noise = uniform(&state, 0.01, 0.05),
-		.outliers = 0.02,
-		.blocks = (unsigned int)uniform(&state, 5, 21),
-	};
-
-	machine.slow_block = (unsigned int)(seed % (2 * machine.blocks));
-	return machine;
-}
-
-/* Cycles of a load from the caches when that many lines go round in them. */
-static double cache_cycles(const struct machine *machine, double lines)
-{
-	double cycles = machine->caches[0] + 15 / lines; /* and of a pass */
-	int i;
-
-	for (i = 0; i < 2; i++) {
-		double over = log(lines / machine->lines[i]) / 0.1;
-
-		/* all of it over 10 % of the size */
-		over = over < 0 ? 0 : over > 1 ? 1 : over;
-		cycles += over * (machine->caches[i + 1] - machine->caches[i]);
-	}
-	return cycles;
-}
-
-static double walk_cycles(const struct machine *machine, double load)
-{
-	double doublings = load > 0.25 ? log2(load / 0.25) / 2 : 0;
-	double factor = 1 + 2 * machine->growth *
-				    (pow(doublings, machine->growth_power) - 1);
-
-	/* growth says how much it grows from E to 2 E, about */
-	return machine->walk * (factor > 0.3 ? factor : 0.3);
-}
-
-/* Blocks of measurements; malloc'ed, *n of them. */
-static struct reach_point *measure(const struct misses *misses,
-				   const struct machine *machine,
-				   double last_entries, uint64_t seed,
-				   size_t *n)
-{
-	struct reach_point *points =
-		allocate(machine->blocks * misses->n, sizeof(*points));
-	uint64_t state = seed;
-	unsigned int block;
-	size_t i;
-
-	*n = 0;
-	for (block = 0; block < machine->blocks; block++) {
-		double slow = block == machine->slow_block ? 1.3 : 1;
-
-		for (i = 0; i < misses->n; i++) {
-			double w = misses->w[i];
-			double dense = cache_cycles(machine, w);
-			double spread = cache_cycles(machine,
-						     w * (1 + machine->shift)) +
-					misses->l1[i] * machine->hit_next +
-					misses->last[i] *
-						(walk_cycles(machine,
-							     w / last_entries) -
-						 machine->hit_next);
-
-			dense *= slow * (1 + machine->noise * normal(&state));
-			spread *= slow * (1 + machine->noise * normal(&state));
-			if (uniform(&state, 0, 1) < machine->outliers)
-				spread *= uniform(&state, 1.2, 2);
-			if (uniform(&state, 0, 1) < machine->outliers)
-				dense *= uniform(&state, 1.2, 2);
-			points[(*n)++] = (struct reach_point){
-				.block = block,
-				.w = misses->w[i],
-				.spread_ns = spread / machine->ghz,
-				.dense_ns = dense / machine->ghz,
-			};
-		}
-	}
-	return points;
-}
-
-/* Grid up to which the sizes are looked for, in E of the last level. */
-#define MAX_LOAD 5
 
 static double share(int part, int whole)
 {
@@ -235,20 +63,6 @@ struct score {
 	int narrow; /* interval of E within a factor of 2 */
 };
 
-/* Pages of which half the accesses miss. */
-static double half_missed(const struct misses *misses, const double *share)
-{
-	size_t i;
-
-	for (i = 1; i < misses->n; i++)
-		if (share[i] >= 0.5)
-			return misses->w[i - 1] +
-			       (misses->w[i] - misses->w[i - 1]) *
-				       (0.5 - share[i - 1]) /
-				       (share[i] - share[i - 1]);
-	return NAN;
-}
-
 static void score_one(struct score *score, const struct reach *found,
 		      const struct misses *misses,
 		      const struct geometry *geometry,
@@ -266,10 +80,11 @@ static void score_one(struct score *score, const struct reach *found,
 	score->l1_covered += covers(&found->l1, l1);
 	score->hit_close += within(found->hit_last.value,
 				   machine->hit_next / machine->ghz, 1.2);
-	score->walk_close += within(
-		found->walk.value, walk_cycles(machine, 2) / machine->ghz, 1.2);
+	score->walk_close +=
+		within(found->walk.value,
+		       machine_walk_cycles(machine, 2) / machine->ghz, 1.2);
 	score->knee_close += within(found->last_knee.value,
-				    half_missed(misses, misses->last), 1.12);
+				    misses_half(misses, misses->last), 1.12);
 	score->narrow += found->last.ci95.hi < 2 * found->last.ci95.lo;
 }
 
@@ -282,16 +97,16 @@ static void score_curve(struct score *score, const struct geometry *geometry,
 	uint64_t seed = (uint64_t)(geometry - geometries) * 16 +
 			replacement * 4 + placement;
 	struct misses misses =
-		simulate(geometry, replacement, placement, max, seed);
+		misses_simulate(geometry, replacement, placement, max, seed);
 	int i;
 
 	for (i = 0; i < 5; i++) {
-		struct machine machine = random_machine(seed * 4 + i);
+		struct machine machine = machine_random(seed * 4 + i);
 		struct reach found;
 		struct reach_point *points;
 		size_t n;
 
-		points = measure(&misses, &machine, last, seed + i, &n);
+		points = machine_measure(&misses, &machine, last, seed + i, &n);
 		if (reach_find(points, n, &found) < 0)
 			abort();
 		score_one(score, &found, &misses, geometry, &machine);
@@ -367,24 +182,26 @@ static int find_beside_sibling(const struct geometry *whole, int n)
 	int close = 0, i;
 
 	part.last_ways = whole->last_ways * 3 / 4;
-	undisturbed = simulate(whole, LRU, EVEN, MAX_LOAD * last, 1);
-	disturbed = simulate(&part, LRU, EVEN, MAX_LOAD * last, 1);
+	undisturbed = misses_simulate(whole, LRU, EVEN, MAX_LOAD * last, 1);
+	disturbed = misses_simulate(&part, LRU, EVEN, MAX_LOAD * last, 1);
 	for (i = 0; i < n; i++) {
-		struct machine machine = random_machine(800 + i);
+		struct machine machine = machine_random(800 + i);
 		struct reach_point *points, *others;
 		struct reach found;
 		size_t n_points, j;
 
 		machine.blocks = 16;
-		points = measure(&undisturbed, &machine, last, i, &n_points);
-		others = measure(&disturbed, &machine, last, i, &n_points);
+		points = machine_measure(&undisturbed, &machine, last, i,
+					 &n_points);
+		others = machine_measure(&disturbed, &machine, last, i,
+					 &n_points);
 		for (j = 0; j < n_points; j++)
 			if (points[j].block % 4)
 				points[j] = others[j];
 		if (reach_find(points, n_points, &found) < 0)
 			abort();
 		close += within(found.last_knee.value,
-				half_missed(&undisturbed, undisturbed.last),
+				misses_half(&undisturbed, undisturbed.last),
 				1.12);
 		free(others);
 		free(points);
@@ -415,10 +232,11 @@ static void test_one_level(void)
 
 	for (g = 0; g < sizeof(one) / sizeof(*one); g++) {
 		double entries = one[g].l1_sets * one[g].l1_ways;
-		struct misses misses = simulate(&one[g], LRU, EVEN, 16384, g);
+		struct misses misses =
+			misses_simulate(&one[g], LRU, EVEN, 16384, g);
 
 		for (i = 0; i < 10; i++, n++) {
-			struct machine machine = random_machine(900 + i);
+			struct machine machine = machine_random(900 + i);
 			struct reach_point *points;
 			struct reach found;
 			size_t n_points;
@@ -426,8 +244,8 @@ static void test_one_level(void)
 			machine.hit_next = machine.walk;
 			machine.growth /= 3; /* over seven doublings */
 			machine.growth_power = 1;
-			points = measure(&misses, &machine, entries, i,
-					 &n_points);
+			points = machine_measure(&misses, &machine, entries, i,
+						 &n_points);
 			reach_find(points, n_points, &found);
 			close += within(found.last.value, entries, 1.2);
 			no_l1 += isnan(found.l1.value);
@@ -458,17 +276,17 @@ static void test_out_of_reach(void)
 	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		const struct geometry *tlb = &cases[i].tlb;
 		struct misses misses =
-			simulate(tlb, LRU, HASHED, cases[i].max, 1);
+			misses_simulate(tlb, LRU, HASHED, cases[i].max, 1);
 		int claimed = 0, l1_close = 0, n = 20;
 
 		for (seed = 0; seed < n; seed++) {
-			struct machine machine = random_machine(500 + seed);
+			struct machine machine = machine_random(500 + seed);
 			struct reach_point *points;
 			struct reach found;
 			size_t n_points;
 
-			points = measure(&misses, &machine, 4096, seed,
-					 &n_points);
+			points = machine_measure(&misses, &machine, 4096, seed,
+						 &n_points);
 			reach_find(points, n_points, &found);
 			claimed += !isnan(found.last.value);
 			l1_close += within(found.l1.value, tlb->l1_ways, 1.2);
@@ -484,7 +302,7 @@ static void test_out_of_reach(void)
 /* A step where w passes 64 pages, of so much of the control. */
 static struct reach find_step(double height)
 {
-	struct machine machine = random_machine(11);
+	struct machine machine = machine_random(11);
 	struct reach_point *points;
 	struct misses misses;
 	struct reach found;
@@ -499,7 +317,7 @@ static struct reach find_step(double height)
 	misses.last = allocate(misses.n, sizeof(*misses.last));
 	for (i = 0; i < misses.n; i++)
 		misses.l1[i] = misses.w[i] > 64;
-	points = measure(&misses, &machine, 2048, 1, &n);
+	points = machine_measure(&misses, &machine, 2048, 1, &n);
 	reach_find(points, n, &found);
 	free(points);
 	misses_free(&misses);
@@ -524,10 +342,10 @@ static void test_no_knee(void)
 	size_t j;
 
 	for (i = 0; i < n; i++) {
-		struct machine machine = random_machine(700 + i);
+		struct machine machine = machine_random(700 + i);
 		uint64_t state = i;
-		double slope = i % 3 * uniform(&state, 0, 2);
-		double power = uniform(&state, 0.5, 2);
+		double slope = i % 3 * draw_uniform(&state, 0, 2);
+		double power = draw_uniform(&state, 0.5, 2);
 		struct reach_point *points;
 		struct misses misses;
 		struct reach found;
@@ -540,7 +358,7 @@ static void test_no_knee(void)
 			misses.l1[j] =
 				slope *
 				pow(log2(misses.w[j] / 16.0) / 10, power);
-		points = measure(&misses, &machine, 2048, i, &n_points);
+		points = machine_measure(&misses, &machine, 2048, i, &n_points);
 		if (reach_find(points, n_points, &found) < 0 ||
 		    !isnan(found.last.value) || !isnan(found.l1.value) ||
 		    !isnan(found.walk.value) || !isnan(found.hit_last.value))
@@ -589,9 +407,9 @@ static struct reach_point *replay(unsigned int blocks, double noise, size_t *n)
 				.block = block,
 				.w = (unsigned int)recorded[i][0],
 				.spread_ns = recorded[i][1] *
-					     (1 + noise * normal(&state)),
+					     (1 + noise * draw_normal(&state)),
 				.dense_ns = recorded[i][2] *
-					    (1 + noise * normal(&state)),
+					    (1 + noise * draw_normal(&state)),
 			};
 	return points;
 }
