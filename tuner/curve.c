@@ -7,6 +7,8 @@
 
 #include "curve.h"
 
+#define PEAK 1.15 /* a point so much above its neighbours is an outlier */
+
 static int by_block(const void *a, const void *b)
 {
 	const struct sample *x = a, *y = b;
@@ -21,86 +23,101 @@ static bool sane(double ns)
 	return isfinite(ns) && ns > 0;
 }
 
-int curve_take(const struct reach_point *points, size_t n_points,
-	       struct curve *out)
+/* b, or where it is far above or below both its neighbours, the nearer one. */
+static double without_peak(double a, double b, double c)
+{
+	if (b > PEAK * fmax(a, c))
+		return fmax(a, c);
+	if (b * PEAK < fmin(a, c))
+		return fmin(a, c);
+	return b;
+}
+
+/*
+ * Access and control of one block, in[n], without peaks, as where the scheduler
+ * came in between: both rise with w, and a rise has none.
+ */
+static void take_block(const struct sample *in, size_t n, struct sample *out)
 {
 	size_t i;
 
-	out->n = 0;
+	for (i = 0; i < n; i++) {
+		const struct sample *a = &in[i > 0 ? i - 1 : i];
+		const struct sample *b = &in[i];
+		const struct sample *c = &in[i + 1 < n ? i + 1 : i];
+		double dense = without_peak(a->dense, b->dense, c->dense);
+		double spread = without_peak(a->excess + a->dense,
+					     b->excess + b->dense,
+					     c->excess + c->dense);
+
+		out[i] = *b;
+		out[i].excess = spread - dense;
+		out[i].dense = dense;
+		/* The errors of both are about proportional to them. */
+		out[i].weight = 1 / (spread * spread + dense * dense);
+	}
+}
+
+int curve_take(const struct reach_point *points, size_t n_points,
+	       struct curve *out)
+{
+	struct sample *raw = calloc(n_points + 1, sizeof(*raw));
+	struct curve all = { 0, raw };
+	size_t i;
+
 	out->samples = calloc(n_points + 1, sizeof(*out->samples));
-	if (!out->samples)
+	out->n = 0;
+	if (!raw || !out->samples) {
+		free(raw);
+		curve_free(out);
 		return -1;
+	}
 	for (i = 0; i < n_points; i++) {
 		const struct reach_point *point = &points[i];
 		double spread = point->spread_ns, dense = point->dense_ns;
 
 		if (!sane(spread) || !sane(dense) || point->w == 0)
 			continue;
-		/* The errors of both are about proportional to them. */
-		out->samples[out->n++] = (struct sample){
+		raw[all.n++] = (struct sample){
 			.block = point->block,
 			.w = point->w,
 			.log_w = log2(point->w),
 			.excess = spread - dense,
 			.dense = dense,
-			.weight = 1 / (spread * spread + dense * dense),
 		};
 	}
-	qsort(out->samples, out->n, sizeof(*out->samples), by_block);
+	qsort(raw, all.n, sizeof(*raw), by_block);
+	while (out->n < all.n) {
+		struct curve block = curve_block(&all, out->n);
+
+		take_block(block.samples, block.n, out->samples + out->n);
+		out->n += block.n;
+	}
+	free(raw);
 	return 0;
 }
 
-static void take_spread(const struct sample *samples, size_t n, double *out)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		out[i] = samples[i].excess + samples[i].dense;
-}
-
-static void take_dense(const struct sample *samples, size_t n, double *out)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		out[i] = samples[i].dense;
-}
-
-struct sample curve_typical(const struct sample *samples, size_t n,
-			    double *work)
+/* What samples[n], all of one w, have in common; work[n]. */
+static struct sample pool_set(const struct sample *samples, size_t n,
+			      double quantile, double *work)
 {
 	struct sample out = samples[0];
 	size_t i;
 
-	take_dense(samples, n, work);
+	for (i = 0; i < n; i++)
+		work[i] = samples[i].dense;
 	out.dense = stats_median(work, n);
 	for (i = 0; i < n; i++)
 		work[i] = samples[i].excess;
-	out.excess = stats_quantile(work, n, 0.25);
+	out.excess = stats_quantile(work, n, quantile);
 	for (i = 0; i < n; i++)
 		work[i] = samples[i].weight;
 	out.weight = stats_median(work, n);
 	return out;
 }
 
-/*
- * Access and control apart: what is low in their difference may be an outlier
- * of the control.
- */
-struct sample curve_undisturbed(const struct sample *samples, size_t n,
-				double *work)
-{
-	struct sample out = curve_typical(samples, n, work);
-
-	take_dense(samples, n, work);
-	out.dense = stats_quantile(work, n, 0.1);
-	take_spread(samples, n, work);
-	out.excess = stats_quantile(work, n, 0.1) - out.dense;
-	return out;
-}
-
-int curve_pool(const struct curve *all, curve_pool_fn *common,
-	       struct curve *out)
+/* All blocks in one curve. 0 or -1 with ENOMEM. */
+int curve_pool(const struct curve *all, double quantile, struct curve *out)
 {
 	double *work = calloc(all->n + 1, sizeof(*work));
 	size_t from, to, i;
@@ -123,7 +140,8 @@ int curve_pool(const struct curve *all, curve_pool_fn *common,
 		for (to = from + 1;
 		     to < all->n && out->samples[to].w == samples->w; to++)
 			;
-		out->samples[out->n++] = common(samples, to - from, work);
+		out->samples[out->n++] =
+			pool_set(samples, to - from, quantile, work);
 	}
 	free(work);
 	return 0;

@@ -25,26 +25,17 @@ struct curve {
 };
 
 /*
- * All points that make sense. To be freed with curve_free(). Returns 0, or -1
- * with ENOMEM.
+ * All points that make sense, without peaks. To be freed with curve_free().
+ * Returns 0, or -1 with ENOMEM.
  */
 int curve_take(const struct reach_point *points, size_t n_points,
 	       struct curve *out);
 
-/* What samples[n], all of one w, have in common; work[n]. */
-typedef struct sample curve_pool_fn(const struct sample *samples, size_t n,
-				    double *work);
-
-/* The lower quartile of the excess. */
-curve_pool_fn curve_typical;
-/* The excess of the least disturbed blocks. */
-curve_pool_fn curve_undisturbed;
-
 /*
- * All blocks in one curve. To be freed with curve_free(). 0, or -1 with ENOMEM.
+ * All blocks in one curve: at each w the quantile of the excess, and the median
+ * of the control. To be freed with curve_free(). 0, or -1 with ENOMEM.
  */
-int curve_pool(const struct curve *all, curve_pool_fn *common,
-	       struct curve *out);
+int curve_pool(const struct curve *all, double quantile, struct curve *out);
 
 void curve_free(struct curve *curve);
 

@@ -10,17 +10,21 @@
 #define REACH 1.8	 /* how far E is looked for from a rough place */
 #define MIN_RATIO 3.0	 /* between two levels; of known CPUs 5 .. 85 */
 #define MIN_HEIGHT 0.15	 /* of a knee, relative to the control */
-#define MIN_GAIN 4.0	 /* mean square about a trend over that of a knee */
 #define MIN_EVIDENCE 1.8 /* the same of LRU over random replacement */
 #define ALIKE 2.5 /* the same of a kind over the best: may be right too */
 
 /*
  * The weight of a kind in the mean is its mean square to this power: half as
- * much for one a fifth worse. Statistics would have it fall off far more
+ * much for one a quarter worse. Statistics would have it fall off far more
  * steeply, were one of the kinds the truth. By trial: as steep as it may be
  * without E jumping between kinds from run to run on one machine.
  */
-#define WEIGHT_POWER (-4.0)
+#define WEIGHT_POWER (-3.0)
+
+#define NEAR 1.2 /* the rise about its middle, as a factor of w */
+#define TURNS 4	 /* in which the middle is found */
+
+#define SAME 1e-9 /* a difference of two mean squares that is rounding */
 
 #define MAX_TERMS 4
 
@@ -127,6 +131,7 @@ static struct knee fit(const struct curve *curve,
 	knee.base = x[0];
 	knee.height = x[1];
 	knee.growth = x[2];
+	knee.half = entries * exp2(table->half);
 	return knee;
 }
 
@@ -144,13 +149,54 @@ struct knee knee_search(const struct curve *curve,
 		if (knee.mean_square < best.mean_square) {
 			best = knee;
 			last = entries;
-		} else if (knee.mean_square == best.mean_square) {
+		} else if (knee.mean_square <= best.mean_square * (1 + SAME)) {
 			last = entries;
 		}
 	}
 	if (last > best.entries)
 		best = fit(curve, table, sqrt(best.entries * last), grows);
 	return best;
+}
+
+/*
+ * Where the share of misses passes a half, by a straight line through the
+ * points near there, which count less the farther they are from it. Only the
+ * plateaus are those of the fit: no real TLB has quite the rise of a kind, and
+ * a fit of the whole rise follows whatever disturbs its foot. What the kind
+ * says where there is no such line.
+ */
+static double local_half(const struct curve *curve, const struct knee *knee)
+{
+	const double reach = log2(NEAR), log_entries = log2(knee->entries);
+	double middle = log2(knee->half);
+	int turn;
+
+	for (turn = 0; turn < TURNS; turn++) {
+		struct normal normal = { 0 };
+		double x[MAX_TERMS];
+		size_t i;
+
+		for (i = 0; i < curve->n; i++) {
+			struct sample sample = curve->samples[i];
+			double plateau =
+				knee->height +
+				knee->growth * (sample.log_w - log_entries);
+			double away = (sample.log_w - middle) / reach;
+			const double term[] = { 1, away };
+
+			if (fabs(away) >= 1 || plateau <= 0)
+				continue;
+			sample.excess =
+				(sample.excess - knee->base) / plateau - 0.5;
+			sample.weight = 1 - away * away;
+			normal_add(&normal, 2, term, &sample);
+		}
+		if (!isfinite(normal_solve(&normal, 2, x)) ||
+		    fabs(x[0]) >= x[1])
+			return knee->half;
+		middle -= x[0] / x[1] * reach;
+	}
+	return exp2(middle);
 }
 
 /* Is a knee the better one, other things being equal? */
@@ -166,29 +212,39 @@ static bool preferred(const struct knee *knee, const struct knee *best)
 	return knee->mean_square * evidence < best->mean_square;
 }
 
-/* Set mean, low and high of the best of knees[MISS_KINDS]. */
+/*
+ * Set the means and the range of the best of knees[MISS_KINDS]. The kind only
+ * says what E is, where half miss: that is steadier than what it fits itself.
+ */
 static void compare_kinds(const struct knee *knees, struct knee *best)
 {
-	double weights = 0, sum = 0;
+	double weights = 0, sum = 0, half_weights = 0, half_sum = 0;
 	size_t i;
 
 	best->low = best->high = best->entries;
 	for (i = 0; i < MISS_KINDS; i++) {
 		double worse = knees[i].mean_square / best->mean_square;
 		double weight = pow(worse, WEIGHT_POWER);
+		double entries = knees[i].half / exp2(knees[i].table->half);
 
 		/* Beside an exact fit there is none. */
-		if (!isfinite(worse) || worse > ALIKE)
+		if (!isfinite(worse))
 			continue;
-		best->low = fmin(best->low, knees[i].entries);
-		best->high = fmax(best->high, knees[i].entries);
+		half_weights += weight;
+		half_sum += weight * log(knees[i].half);
+		if (worse > ALIKE)
+			continue;
+		best->low = fmin(best->low, fmin(entries, knees[i].entries));
+		best->high = fmax(best->high, fmax(entries, knees[i].entries));
 		if (knees[i].table->kind.random_replacement !=
 		    best->table->kind.random_replacement)
 			continue;
 		weights += weight;
-		sum += weight * log(knees[i].entries);
+		sum += weight * log(entries);
 	}
 	best->mean = weights > 0 ? exp(sum / weights) : best->entries;
+	best->mean_half = half_weights > 0 ? exp(half_sum / half_weights) :
+					     best->half;
 }
 
 struct knee knee_refine(const struct curve *curve,
@@ -201,6 +257,7 @@ struct knee knee_refine(const struct curve *curve,
 
 	for (i = 0; i < MISS_KINDS; i++) {
 		knees[i] = knee_search(curve, &tables[i], about, REACH, grows);
+		knees[i].half = local_half(curve, &knees[i]);
 		if (preferred(&knees[i], &best))
 			best = knees[i];
 	}
@@ -235,7 +292,8 @@ static double dense_at(const struct curve *curve, double w)
 	return curve->samples[i].dense;
 }
 
-bool knee_stands(const struct curve *curve, const struct knee *knee)
+bool knee_stands(const struct curve *curve, const struct knee *knee,
+		 double gain)
 {
 	size_t before = 0, after = 0, i;
 
@@ -251,7 +309,7 @@ bool knee_stands(const struct curve *curve, const struct knee *knee)
 	}
 	return before >= 2 && after >= 3 &&
 	       knee->height >= MIN_HEIGHT * dense_at(curve, knee->entries) &&
-	       trend_mean_square(curve) >= MIN_GAIN * knee->mean_square;
+	       trend_mean_square(curve) >= gain * knee->mean_square;
 }
 
 /* How well two knees at given E fit. */

@@ -25,25 +25,28 @@ struct knee {
 	double base, height, growth;	/* ns, ns, ns per doubling of w */
 	bool grows;			/* growth was free; else it is 0 */
 	double mean_square;		/* of the weighted residuals */
-	/* E over the kinds that fit about as well: a mean, and the range */
-	double mean, low, high;
+	double half; /* pages of which half the accesses miss, by the kind */
+	/* over the kinds, by how well they fit: E, its range, and half */
+	double mean, low, high, mean_half;
 };
 
 /*
  * The best fit with the kind of table and E within a factor of about: the
  * middle where several E fit alike, as between two points when the rise is a
- * step. mean_square is INFINITY if nothing fits; mean, low, high are not set.
+ * step. mean_square is INFINITY if nothing fits; mean, low, high, mean_half are
+ * not set.
  */
 struct knee knee_search(const struct curve *curve,
 			const struct miss_table *table, double about,
 			double factor, bool grows);
 
 /*
- * The best fit over all kinds, tables[MISS_KINDS], and the mean and range over
+ * The best fit over all kinds, tables[MISS_KINDS], and the means and range over
  * those that fit about as well: no real TLB is quite of one kind, and for the
- * same points the kinds want sizes up to a quarter apart. LRU gets the benefit
- * of the doubt: where sets fill at random, random replacement in a smaller TLB
- * looks much the same if the walk grows a little less.
+ * same points the kinds want sizes up to a quarter apart, and halves much less.
+ * LRU gets the benefit of the doubt: where sets fill at random, random
+ * replacement in a smaller TLB looks much the same if the walk grows a little
+ * less.
  */
 struct knee knee_refine(const struct curve *curve,
 			const struct miss_table *tables, double about,
@@ -51,9 +54,14 @@ struct knee knee_refine(const struct curve *curve,
 
 /*
  * Is it a knee, or an artefact of the fit? A knee is seen from both sides, is
- * high compared with the control, and explains what a smooth trend does not.
+ * high compared with the control, and explains what a smooth trend does not:
+ * the mean square about the trend is gain times that of the knee.
  */
-bool knee_stands(const struct curve *curve, const struct knee *knee);
+bool knee_stands(const struct curve *curve, const struct knee *knee,
+		 double gain);
+
+#define KNEE_CLEAR 4.0
+#define KNEE_UNCLEAR 2.0 /* worth another look */
 
 /* Where two knees of a kind fit a whole curve best: rough E, or NAN. */
 struct knee_pair {

@@ -7,28 +7,27 @@
 
 #include "knee.h"
 
-/* A knee of the pooled curve, and where it was fitted. */
+/* A knee of what blocks have in common, and where it was fitted. */
 struct level {
 	bool found;
+	bool unclear; /* not found, but there may be one */
 	struct knee knee;
 	double from, to; /* w */
 };
 
 /*
- * The L1 and the last level in a pooled curve, over all kinds of TLB,
- * tables[MISS_KINDS]. A knee alone is the one or the other.
+ * The L1 and the last level in the blocks of all, of which curve is the pool,
+ * over all kinds of TLB, tables[MISS_KINDS]. A knee alone is the one or the
+ * other. 0, or -1 with ENOMEM.
  */
-void level_find(const struct curve *curve, const struct miss_table *tables,
-		struct level *l1, struct level *last);
-
-/* Fit a level that was found again, in a better curve. */
-void level_refine(const struct curve *curve, const struct miss_table *tables,
-		  struct level *level);
+int level_find(const struct curve *all, const struct curve *curve,
+	       const struct miss_table *tables, struct level *l1,
+	       struct level *last);
 
 /*
  * Refit a level in every block of all, with the kind of TLB that was found: a
- * fact of the machine. knees is room for as many; returns how many blocks allow
- * it.
+ * fact of the machine. knees is room for as many. Returns how many blocks there
+ * are; where one does not allow it, the mean_square of its knee is INFINITY.
  */
 size_t level_refit(const struct curve *all, const struct level *level,
 		   struct knee *knees);

@@ -86,6 +86,23 @@ static double poisson_share(const double *by_pages, double mean)
 	return share;
 }
 
+/* Where the share passes a half, by bisection. */
+static double half_load(const struct miss_table *table)
+{
+	double lo = -LOAD_LOG2, hi = LOAD_LOG2;
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		double load = (lo + hi) / 2;
+
+		if (miss_share(table, load) < 0.5)
+			lo = load;
+		else
+			hi = load;
+	}
+	return (lo + hi) / 2;
+}
+
 int miss_table_make(struct miss_table *table, struct miss_kind kind)
 {
 	double by_pages[MOST_PAGES];
@@ -109,6 +126,7 @@ int miss_table_make(struct miss_table *table, struct miss_kind kind)
 			table->share[i] =
 				even_share(by_pages, load * kind.ways);
 	}
+	table->half = half_load(table);
 	return 0;
 }
 

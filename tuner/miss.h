@@ -33,6 +33,7 @@ struct miss_kind {
 /* The share of misses, tabulated over the logarithm of the load. */
 struct miss_table {
 	struct miss_kind kind;
+	double half;   /* the load at which half the accesses miss, log2 */
 	double *share; /* malloc'ed; its length is miss.c's own business */
 };
 

@@ -4,10 +4,11 @@
  *  2. Locate two knees roughly in the pooled curve.
  *  3. Refine each in a window that the other does not reach, over all kinds of
  *     TLB. If they don't stand, look for a single one.
- *  4. Refine those that stand in the curve of the least disturbed blocks. Who
- *     else runs on the core, a sibling thread above all, takes entries away and
- *     never adds any; but that curve is too noisy to tell whether a knee
- *     stands.
+ *  4. Align the blocks at those that stand, pool again, and refine. A walk does
+ *     not cost the same in all blocks, and a pool of blocks that differ has the
+ *     curve of none. Who else runs on the core, a sibling thread above all,
+ *     takes entries away and never adds any: so a low quantile, of which a few
+ *     undisturbed blocks are enough.
  *  5. Refit each in every block, with the kind of TLB that was found: a fact of
  *     the machine. What differs between blocks gives the interval.
  */
@@ -23,26 +24,16 @@
 
 #define MIN_SETS 8 /* distinct w, for any estimate */
 
+#define TYPICAL 0.25 /* the quantile that blocks have in common */
+
 static double entries_of(const struct knee *knee)
 {
 	return knee->entries;
 }
 
-/* Pages of which half the accesses miss, by bisection. */
 static double half_of(const struct knee *knee)
 {
-	double lo = -2, hi = 2; /* log2 of pages over entries */
-	int i;
-
-	for (i = 0; i < 20; i++) {
-		double load = (lo + hi) / 2;
-
-		if (miss_share(knee->table, load) < 0.5)
-			lo = load;
-		else
-			hi = load;
-	}
-	return knee->entries * exp2((lo + hi) / 2);
+	return knee->half;
 }
 
 static double height_of(const struct knee *knee)
@@ -60,12 +51,13 @@ static struct estimate over_blocks(const struct knee *knees, size_t n,
 				   double (*number)(const struct knee *),
 				   double *work)
 {
-	size_t i;
+	size_t fit = 0, i;
 
 	for (i = 0; i < n; i++)
-		work[i] = number(&knees[i]);
-	return (struct estimate){ stats_median(work, n),
-				  stats_t_interval(work, n) };
+		if (isfinite(knees[i].mean_square))
+			work[fit++] = number(&knees[i]);
+	return (struct estimate){ stats_median(work, fit),
+				  stats_t_interval(work, fit) };
 }
 
 /* The latency of an access that hits, from the smallest set of each block. */
@@ -139,7 +131,7 @@ static struct estimate pooled_half(const struct curve *curve,
 	double half = (out.ci95.hi - out.ci95.lo) / 2;
 	struct interval step;
 
-	out.value = half_of(pooled);
+	out.value = pooled->mean_half;
 	if (isnan(half))
 		return out;
 	step = grid_step(curve, out.value);
@@ -204,7 +196,7 @@ int reach_find(const struct reach_point *points, size_t n_points,
 	       struct reach *out)
 {
 	struct miss_table tables[MISS_KINDS];
-	struct curve all = { 0 }, curve = { 0 }, best = { 0 };
+	struct curve all = { 0 }, curve = { 0 };
 	struct level l1, last;
 	int status = -1;
 	size_t i;
@@ -212,8 +204,7 @@ int reach_find(const struct reach_point *points, size_t n_points,
 	*out = reach_unknown();
 	memset(tables, 0, sizeof(tables));
 	if (curve_take(points, n_points, &all) < 0 ||
-	    curve_pool(&all, curve_typical, &curve) < 0 ||
-	    curve_pool(&all, curve_undisturbed, &best) < 0)
+	    curve_pool(&all, TYPICAL, &curve) < 0)
 		goto out;
 	if (curve.n < MIN_SETS) {
 		errno = EINVAL;
@@ -221,14 +212,12 @@ int reach_find(const struct reach_point *points, size_t n_points,
 	}
 	if (make_tables(tables) < 0)
 		goto out;
-	level_find(&curve, tables, &l1, &last);
-	level_refine(&best, tables, &l1);
-	level_refine(&best, tables, &last);
+	if (level_find(&all, &curve, tables, &l1, &last) < 0)
+		goto out;
 	status = estimate_levels(&all, &curve, &l1, &last, out);
 out:
 	for (i = 0; i < MISS_KINDS; i++)
 		miss_table_free(&tables[i]);
-	curve_free(&best);
 	curve_free(&curve);
 	curve_free(&all);
 	return status;
