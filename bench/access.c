@@ -25,11 +25,11 @@
 #include "interrupt.h"
 #include "latency.h"
 #include "membind.h"
-#include "meter.h"
 #include "options.h"
 #include "output.h"
 #include "place.h"
 #include "report.h"
+#include "rounds.h"
 #include "under.h"
 #include "why.h"
 
@@ -37,13 +37,9 @@
 #define MAX_TIME_QUICK 3.0
 #define DERIVE_SECONDS 0.5 /* kept back for what follows the measuring */
 
-/*
- * Time blocks: as long as there is time, and three at least if the first
- * has not taken all of it. (Huge pages are cleared in each, at 1 GiB/s or so.)
- */
-#define BLOCKS 16
-#define BLOCKS_QUICK 5
-#define BLOCKS_MIN 3
+/* Time blocks, as long as there is time. */
+#define BLOCKS 24
+#define BLOCKS_QUICK 10
 
 /*
  * 384 MiB of huge pages, twice what L1 dTLBs hold. A last level would take 10
@@ -243,55 +239,6 @@ static void choose_curves(const struct settings *settings,
 		all->curve[i].huge = settings->huge;
 }
 
-/*
- * In every how many blocks a curve is measured. The first is what people come
- * for, and where all CPUs are busy there is time for few blocks; to clear huge
- * pages takes more than to access them.
- */
-static unsigned int every(const struct latencies *all, size_t i)
-{
-	if (i == 0)
-		return 1;
-	return all->curve[i].memory == REACH_2M ? 4 : 2;
-}
-
-/*
- * One block of every curve that is due. seconds is for all of them; what cannot
- * be measured is not tried again, and nothing can without the first curve.
- */
-static void measure_round(const struct measure *measure, unsigned int flush,
-			  unsigned int block, double seconds,
-			  struct latencies *all)
-{
-	size_t i;
-
-	for (i = 0; i < all->n && !*measure->stop; i++) {
-		struct latency *curve = &all->curve[i];
-		struct reach_plan plan = {
-			.memory = curve->memory,
-			.huge = curve->huge,
-			.pattern = curve->pattern,
-			.pages = curve->pages,
-			.flush = flush,
-			.first_block = block,
-			.blocks = 1,
-			.seconds = seconds / (double)all->n,
-		};
-
-		if (curve->why || block % every(all, i))
-			continue;
-		meter_show("%s, block %u ...", reach_memory_name[curve->memory],
-			   block + 1);
-		if (measure_reach(measure, &plan, &curve->points, &curve->n,
-				  &curve->why) == 0)
-			continue;
-		if (!curve->why)
-			error(STATUS_FAILED, ENOMEM, "curves");
-		if (i == 0)
-			error(STATUS_CANNOT_RUN, 0, "%s", curve->why);
-	}
-}
-
 struct session {
 	const struct settings *settings;
 	struct measure *measure;
@@ -307,10 +254,8 @@ static int measure_all(void *context, const struct membind *memory, size_t node)
 	struct measure *measure = session->measure;
 	struct latencies *all = session->all;
 	uint64_t start = clock_now(measure->clock);
-	unsigned int most = settings->common.quick ? BLOCKS_QUICK : BLOCKS;
 	struct record record = { 0 };
-	double longest = 0, left;
-	unsigned int block;
+	struct rounds rounds;
 	struct step step;
 	char *why = NULL;
 
@@ -324,26 +269,15 @@ static int measure_all(void *context, const struct membind *memory, size_t node)
 	if (measure_search(measure, &record, &step, &why) < 0)
 		error(STATUS_CANNOT_RUN, 0, "%s", why_text(why));
 	record_free(&record);
-	left = settings->max_time - DERIVE_SECONDS;
-	for (block = 0; block < most && !*measure->stop; block++) {
-		uint64_t now = clock_now(measure->clock);
-		double spent = clock_seconds(measure->clock, start, now);
-
-		if (block >= BLOCKS_MIN && spent + longest > left)
-			break;
-		if (block > 0 && spent > left)
-			break;
-		measure_round(measure, measure_flush(&step), block,
-			      block < BLOCKS_MIN ?
-				      fmax(left - spent, 0.1) /
-					      (BLOCKS_MIN - block) :
-				      INFINITY,
-			      all);
-		longest =
-			fmax(longest, clock_seconds(measure->clock, now,
-						    clock_now(measure->clock)));
-	}
-	meter_end();
+	rounds = (struct rounds){
+		.measure = measure,
+		.flush = measure_flush(&step),
+		.most = settings->common.quick ? BLOCKS_QUICK : BLOCKS,
+		.start = start,
+		.seconds = settings->max_time - DERIVE_SECONDS,
+	};
+	if (rounds_run(&rounds, all, &why) < 0)
+		error(STATUS_CANNOT_RUN, 0, "%s", why_text(why));
 	return 0;
 }
 

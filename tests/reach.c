@@ -88,9 +88,31 @@ static void score_one(struct score *score, const struct reach *found,
 	score->narrow += found->last.ci95.hi < 2 * found->last.ci95.lo;
 }
 
-/* Measure one TLB on several machines. */
+/* Leave what is measured once the knee is seen, in six blocks of seven. */
+static void leave_near(struct reach_point *points, size_t *n, unsigned int max,
+		       double knee)
+{
+	size_t near, kept = 0, i, k;
+	unsigned int *grid = reach_grid_near(max, knee, &near);
+
+	if (!grid)
+		abort();
+	for (i = 0; i < *n; i++) {
+		bool keep = points[i].block % 7 == 0;
+
+		for (k = 0; k < near && !keep; k++)
+			keep = grid[k] == points[i].w;
+		if (keep)
+			points[kept++] = points[i];
+	}
+	*n = kept;
+	free(grid);
+}
+
+/* Measure one TLB on several machines, with the whole grid or most of it. */
 static void score_curve(struct score *score, const struct geometry *geometry,
-			enum replacement replacement, enum placement placement)
+			enum replacement replacement, enum placement placement,
+			bool whole)
 {
 	double last = geometry->last_sets * geometry->last_ways;
 	unsigned int max = MAX_LOAD * (unsigned int)last;
@@ -107,6 +129,9 @@ static void score_curve(struct score *score, const struct geometry *geometry,
 		size_t n;
 
 		points = machine_measure(&misses, &machine, last, seed + i, &n);
+		if (!whole)
+			leave_near(points, &n, max,
+				   misses_half(&misses, misses.last));
 		if (reach_find(points, n, &found) < 0)
 			abort();
 		score_one(score, &found, &misses, geometry, &machine);
@@ -127,11 +152,13 @@ static void test_sizes(void)
 
 		for (placement = 0; placement < PLACEMENTS; placement++)
 			score_curve(&lru, geometry,
-				    tree && i % 2 ? TREE_LRU : LRU, placement);
+				    tree && i % 2 ? TREE_LRU : LRU, placement,
+				    true);
 		if (i % 3 == 0) {
-			score_curve(&even, geometry, RANDOM_WAY, EVEN);
-			score_curve(&other, geometry, RANDOM_WAY, HASHED);
-			score_curve(&other, geometry, NOT_RECENT, SCATTERED);
+			score_curve(&even, geometry, RANDOM_WAY, EVEN, true);
+			score_curve(&other, geometry, RANDOM_WAY, HASHED, true);
+			score_curve(&other, geometry, NOT_RECENT, SCATTERED,
+				    true);
 		}
 	}
 
@@ -168,7 +195,24 @@ static void test_sizes(void)
 	     other.last_close, other.n);
 }
 
-/* A single level, as Zhaoxin KX-7000 has, and an older one. */
+/* What later blocks leave out costs neither E nor its interval. */
+static void test_near(void)
+{
+	struct score score = { 0 };
+	size_t i;
+
+	for (i = 0; i < GEOMETRIES; i++)
+		score_curve(&score, &geometries[i], LRU,
+			    (enum placement)(i % PLACEMENTS), false);
+	ok(share(score.last_close, score.n) >= 0.93,
+	   "most blocks near the knee only: E within 12 %% in 93 %%: %d of %d",
+	   score.last_close, score.n);
+	ok(share(score.last_covered, score.n) >= 0.93, "... and covered: %d",
+	   score.last_covered);
+	ok(share(score.walk_close, score.n) >= 0.95,
+	   "... and the walk within 20 %%: %d", score.walk_close);
+}
+
 /*
  * A sibling thread that comes and goes: while it is there, in three blocks of
  * four, the last level seems to have a quarter less. Returns how many of n
@@ -221,6 +265,7 @@ static void test_sibling(void)
 	   close, n);
 }
 
+/* A single level, as Zhaoxin KX-7000 has, and an older one. */
 static void test_one_level(void)
 {
 	const struct geometry one[] = {
@@ -490,6 +535,42 @@ static void test_refusal(void)
 	free(points);
 }
 
+static double sum_of(const unsigned int *w, size_t n)
+{
+	double sum = 0;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		sum += w[i];
+	return sum;
+}
+
+static void test_grid_near(void)
+{
+	size_t n, n_near, n_none, i, k = 0, bad = 0;
+	unsigned int *grid = reach_grid(16384, &n);
+	unsigned int *near = reach_grid_near(16384, 2200, &n_near);
+	unsigned int *none = reach_grid_near(16384, NAN, &n_none);
+
+	if (!grid || !near || !none)
+		abort();
+	for (i = 0; i < n; i++) {
+		bool there = k < n_near && near[k] == grid[i];
+
+		bad += !there &&
+		       (grid[i] < 128 || (grid[i] > 1200 && grid[i] < 3200));
+		bad += there && grid[i] > 5 * 2200;
+		k += there;
+	}
+	is_int(k, n_near, "sets near a knee are of the grid");
+	is_int(bad, 0, "... all about the knee and the L1, and none far above");
+	ok(sum_of(near, n_near) < sum_of(grid, n) / 2, "... and half the work");
+	is_int(n_none, n, "all of them while there is no knee");
+	free(none);
+	free(near);
+	free(grid);
+}
+
 static void test_grid(void)
 {
 	const unsigned int sizes[] = { 32, 48, 64, 72, 96, 128 };
@@ -522,6 +603,7 @@ static void test_grid(void)
 int main(void)
 {
 	test_grid();
+	test_grid_near();
 	test_refusal();
 	test_recorded();
 	test_invariance();
@@ -530,6 +612,7 @@ int main(void)
 	test_out_of_reach();
 	test_step();
 	test_sizes();
+	test_near();
 	test_sibling();
 	return done();
 }

@@ -20,7 +20,8 @@ struct latency {
 	unsigned int pages;	    /* the largest set asked for */
 	struct reach_point *points; /* [n] */
 	size_t n;
-	char *why;	    /* why it could not be measured; NULL: it could */
+	double took;	    /* seconds, the longest block */
+	char *why;	    /* why it was not measured; NULL: it was */
 	struct reach reach; /* of a chase; else unknown */
 };
 

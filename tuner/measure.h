@@ -33,7 +33,10 @@ enum reach_memory {
 	REACH_MEMORIES
 };
 
-/* A curve of latency against pages, or some more blocks of it. */
+/*
+ * A curve of latency against pages, or some more blocks of it. Once the last
+ * level is seen most blocks have the sets that tell about it, only.
+ */
 struct reach_plan {
 	enum reach_memory memory;
 	enum region_kind huge; /* of which huge pages are, if not of THP */
@@ -45,7 +48,7 @@ struct reach_plan {
 };
 
 /* The blocks and pages that tune measures. */
-#define REACH_BLOCKS 7
+#define REACH_BLOCKS 14
 #define REACH_PAGES 16384
 
 /* Both ways at every size, by moving a knob (both.h). */

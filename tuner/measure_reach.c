@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <config.h>
 
+#include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "child.h"
@@ -19,11 +21,17 @@
 
 #define LINE 64
 
+/*
+ * One of so many blocks has the whole grid, so that what was taken for the knee
+ * too early does not stay so.
+ */
+#define WHOLE 7
+
 struct reach_job {
 	const struct measure *measure;
 	const struct reach_plan *plan;
 	unsigned int block;
-	const unsigned int *w;
+	unsigned int *w; /* [n_sets] ascending */
 	size_t n_sets;
 	/* results, shared */
 	struct job_message *message;
@@ -49,14 +57,14 @@ static int ground_open(const struct reach_job *job, struct ground *ground,
 	const struct measure *m = job->measure;
 	const struct reach_plan *plan = job->plan;
 	uint64_t seed = random_stream(m->seed, job->block);
-	size_t small = plan->memory == REACH_4K ? plan->pages : 0;
-	size_t bytes = (size_t)plan->pages *
-		       (plan->memory == REACH_2M ? REGION_HUGE : REGION_PAGE);
+	size_t pages = job->w[job->n_sets - 1];
+	size_t small = plan->memory == REACH_4K ? pages : 0;
+	size_t bytes =
+		pages * (plan->memory == REACH_2M ? REGION_HUGE : REGION_PAGE);
 
 	*ground = (struct ground){ .stride = REGION_PAGE };
 	if (probe_open(&ground->probe, m->clock,
-		       small + divide_up((size_t)plan->pages * LINE,
-					 REGION_PAGE),
+		       small + divide_up(pages * LINE, REGION_PAGE),
 		       plan->flush, seed, why) < 0)
 		return -1;
 	ground->spread = ground->probe.region.set;
@@ -173,6 +181,34 @@ unsigned int measure_flush(const struct step *step)
 	return step->kind == STEP_FOUND ? step->above : PLAN_LARGEST;
 }
 
+/*
+ * The sets of the next block: where E is known roughly, most of the time goes
+ * there. 0 or -1 with ENOMEM.
+ */
+static int choose_sets(struct reach_job *job, const struct reach_point *points,
+		       size_t n)
+{
+	const struct reach_plan *plan = job->plan;
+	struct reach reach = reach_unknown();
+
+	if (job->block % WHOLE && plan->pattern == PATTERN_CHASE &&
+	    reach_find(points, n, &reach) < 0 && errno != EINVAL)
+		return -1;
+	free(job->w);
+	job->w = reach_grid_near(plan->pages, reach.last_knee.value,
+				 &job->n_sets);
+	return job->w ? 0 : -1;
+}
+
+/* Sets up to so many pages; 0 on ENOMEM. */
+static size_t count_sets(unsigned int pages)
+{
+	size_t n = 0;
+
+	free(reach_grid(pages, &n));
+	return n;
+}
+
 int measure_reach(const struct measure *measure, const struct reach_plan *plan,
 		  struct reach_point **points, size_t *n, char **why)
 {
@@ -181,28 +217,27 @@ int measure_reach(const struct measure *measure, const struct reach_plan *plan,
 		.plan = plan,
 		.message = child_share(sizeof(*job.message)),
 	};
-	unsigned int *w = reach_grid(plan->pages, &job.n_sets);
+	size_t most = count_sets(plan->pages), i;
 	unsigned int end = plan->first_block + plan->blocks;
 	int status = 0;
-	size_t i;
 
-	job.w = w;
-	job.points = child_share(job.n_sets * sizeof(*job.points));
-	if (!w || !job.message || !job.points) {
-		free(w);
+	job.points = child_share(most * sizeof(*job.points));
+	if (!most || !job.message || !job.points)
 		return job_no_memory(why);
-	}
 	for (job.block = plan->first_block;
 	     job.block < end && status == 0 && !*measure->stop; job.block++) {
-		for (i = 0; i < job.n_sets; i++)
+		for (i = 0; i < most; i++)
 			job.points[i].w = 0;
-		status = job_run(reach_block, &job, job.measure, job.message,
-				 why);
+		if (choose_sets(&job, *points, *n) < 0)
+			status = job_no_memory(why);
+		else
+			status = job_run(reach_block, &job, job.measure,
+					 job.message, why);
 		if (status == 0 && keep(&job, points, n) < 0)
 			status = job_no_memory(why);
 	}
 	child_unshare(job.message, sizeof(*job.message));
-	child_unshare(job.points, job.n_sets * sizeof(*job.points));
-	free(w);
+	child_unshare(job.points, most * sizeof(*job.points));
+	free(job.w);
 	return status;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <config.h>
 
+#include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "reach.h"
@@ -27,5 +29,33 @@ unsigned int *reach_grid(unsigned int max, size_t *n)
 	*n = 0;
 	for (w = 16; *n < count; w = grid_next(w))
 		grid[(*n)++] = w;
+	return grid;
+}
+
+/* About a knee, in w / knee. */
+#define RISE_FROM 0.5  /* no access misses, whatever the kind of TLB */
+#define RISE_TO 1.5    /* nearly all do */
+#define WALK_TO 4.0    /* far enough to see how the walk grows */
+#define L1_LARGEST 256 /* a knee of any L1 dTLB is below that */
+
+static bool tells(unsigned int w, size_t index, double knee)
+{
+	if (w <= L1_LARGEST || (w >= RISE_FROM * knee && w <= RISE_TO * knee))
+		return true;
+	return w <= WALK_TO * knee && index % 2 == 0;
+}
+
+unsigned int *reach_grid_near(unsigned int max, double knee, size_t *n)
+{
+	size_t all = 0, i;
+	unsigned int *grid = reach_grid(max, &all);
+
+	*n = all;
+	if (!grid || isnan(knee))
+		return grid;
+	*n = 0;
+	for (i = 0; i < all; i++)
+		if (tells(grid[i], i, knee))
+			grid[(*n)++] = grid[i];
 	return grid;
 }

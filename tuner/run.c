@@ -26,8 +26,8 @@
 #define BLOCKS 28
 #define DERIVE_SECONDS 0.5 /* kept back for what follows the measuring */
 #define REACH_SHARE 0.25   /* of the time, at most, unless that is too short */
-#define REACH_SECONDS_MIN 0.15 /* a block */
-#define BOTH_SHARE 0.35	       /* of the rest, with a knob */
+#define REACH_SECONDS_MIN 0.075 /* a block */
+#define BOTH_SHARE 0.35		/* of the rest, with a knob */
 
 /* Working sets that --verify measures and no fit sees, pages. */
 static const unsigned int held_out[] = { 40, 160, 640 };
