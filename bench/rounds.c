@@ -10,7 +10,10 @@
 #include "rounds.h"
 #include "why.h"
 
-/* Blocks that share the time, when it may be too short for each of them. */
+/*
+ * Blocks that share the time, when it may be too short for each of them. On a
+ * machine so busy that none is left they are measured all the same.
+ */
 #define BLOCKS_MIN 3
 
 /*
@@ -123,7 +126,7 @@ int rounds_run(const struct rounds *rounds, struct latencies *all, char **why)
 		double left = rounds->seconds - spent(rounds);
 		double seconds = INFINITY;
 
-		if (block > 0 && left < (block < BLOCKS_MIN ? 0 : first->took))
+		if (block >= BLOCKS_MIN && left < first->took)
 			break;
 		if (block < BLOCKS_MIN)
 			seconds = fmax(left, 0.1) / (BLOCKS_MIN - block);
