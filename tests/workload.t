@@ -340,6 +340,16 @@ is "$(find "${instance%/*}" -maxdepth 1 -name 'tlbtune-tune-*')" '' \
 # What cannot be.
 "$tune" --from record.json --workload -- /no/such/program >out 2>err
 is "$? $("$tune" --from record.json --workload --pid 999999999 --seconds 1 2>&1 | wc -l)" \
-	'0 1' 'no such program, no such process'
+	'2 1' 'no such program, no such process'
+like "$(cat err)" 'tune: --workload: /no/such/program: expected ' '... and why'
+is "$(wc -l <err) $(cat out)" '1 ' '... in one line, and no result'
+"$tune" --from record.json --workload -- "$top_builddir" >out 2>err
+is $? 2 'a directory is no program'
+"$tune" --from record.json --format json -o out.json --workload --pid $$ \
+	--seconds 0.3
+is "$("$query" out.json workload.flushes workload.reused_pages \
+	workload.predictions | xargs)" '0 null 0' \
+	'of what does not flush there is nothing to say'
+like "$("$query" out.json workload.reused_pages_reason)" 'no flush' '... and why'
 
 done_testing

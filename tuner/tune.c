@@ -76,7 +76,8 @@ static void watch(const struct tune_options *options,
 
 	workload.stop = interrupt_flag();
 	if (workload_watch(&workload, findings, report, &why) < 0)
-		error(STATUS_CANNOT_RUN, 0, "--workload: %s", why_text(why));
+		error(errno == ENOEXEC ? STATUS_USAGE : STATUS_CANNOT_RUN, 0,
+		      "--workload: %s", why_text(why));
 	if (*workload.stop)
 		json_object_set_new(report, "partial", json_true());
 }

@@ -2,6 +2,7 @@
 #include <config.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -43,10 +44,24 @@ struct watch {
 	pid_t child;		 /* 0: none */
 	int status;		 /* of the child, when it has ended */
 	bool ended;
+	int says; /* from the child: errno, if it cannot become the command */
+	bool unusable;
 	struct watched out;
 };
 
 /* the program ------------------------------------------------------------- */
+
+/* Become the command; errno goes to says, which exec closes, if that fails. */
+__attribute__((noreturn)) static void become(char **command, int says)
+{
+	ssize_t said;
+	int error;
+
+	execvp(command[0], command);
+	error = errno;
+	said = write(says, &error, sizeof(error));
+	_exit(said < 0 ? 126 : 127);
+}
 
 /*
  * Start the command, held back until a byte comes through *gate, so that all it
@@ -54,10 +69,10 @@ struct watch {
  */
 static int start(struct watch *watch, int *gate, char **why)
 {
-	int ends[2];
+	int ends[2], says[2];
 	char byte;
 
-	if (pipe(ends) < 0)
+	if (pipe(ends) < 0 || pipe2(says, O_CLOEXEC) < 0)
 		return why_set(why, 0, "cannot make a pipe: %s",
 			       strerror(errno));
 	watch->child = fork();
@@ -68,12 +83,27 @@ static int start(struct watch *watch, int *gate, char **why)
 		if (read(ends[0], &byte, 1) != 1)
 			_exit(127);
 		close(ends[0]);
-		execvp(watch->options->command[0], watch->options->command);
-		_exit(127);
+		become(watch->options->command, says[1]);
 	}
 	close(ends[0]);
+	close(says[1]);
 	*gate = ends[1];
+	watch->says = says[0];
 	return 0;
+}
+
+/* Let the command go. 0, or -1 with *why if it cannot be run. */
+static int let_go(struct watch *watch, int gate, char **why)
+{
+	int error;
+
+	if (write(gate, "x", 1) != 1)
+		return why_set(why, 0, "the program is gone");
+	if (read(watch->says, &error, sizeof(error)) != sizeof(error))
+		return 0;
+	watch->unusable = true;
+	return why_set(why, 0, "%s: expected a command that can be run: %s",
+		       watch->options->command[0], strerror(error));
 }
 
 /* True once the program has ended, its status then known. */
@@ -215,8 +245,8 @@ static int trace_it(struct watch *watch, int gate, char **why)
 		return -1;
 	open_sampler(watch);
 	watch->out.begin_ns = clock_raw_ns();
-	if (gate >= 0 && write(gate, "x", 1) != 1)
-		return why_set(why, 0, "the program is gone");
+	if (gate >= 0 && let_go(watch, gate, why) < 0)
+		return -1;
 	status = follow(watch, why);
 	watch->out.end_ns = clock_raw_ns();
 	if (status < 0 || trace_stop(watch->trace, why) < 0)
@@ -258,8 +288,10 @@ int workload_watch(const struct workload_options *options,
 	if (watch.trace)
 		status = trace_it(&watch, gate, why);
 	evict_close(watch.evictor);
-	if (gate >= 0)
+	if (gate >= 0) {
 		close(gate);
+		close(watch.says);
+	}
 	trace_close(watch.trace);
 	end(&watch);
 	watch.out.status = watch.child ? watch.status : -1;
@@ -269,5 +301,6 @@ int workload_watch(const struct workload_options *options,
 				       report);
 	sampler_close(watch.sampler);
 	demand_free(&watch.demand);
+	errno = watch.unusable ? ENOEXEC : 0;
 	return status;
 }

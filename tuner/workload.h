@@ -23,7 +23,7 @@ struct workload_options {
 /*
  * Watch, and add the member workload to report. Predictions need findings with
  * known costs. 0, or -1 with *why a malloc'ed sentence: it cannot be traced or
- * started here.
+ * started here. errno is ENOEXEC then if it is the command that cannot be run.
  */
 int workload_watch(const struct workload_options *options,
 		   const struct findings *findings, json_t *report, char **why);

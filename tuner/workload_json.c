@@ -114,7 +114,9 @@ static json_t *predictions(const struct demand *demand,
 {
 	json_t *list = json_array(), *estimate;
 
-	if (findings->reason || !decide_knows(&findings->model))
+	/* Every policy costs as much where there is nothing to flush. */
+	if (findings->reason || !decide_knows(&findings->model) ||
+	    demand_total(demand) == 0)
 		return list;
 	json_array_append_new(list,
 			      predict(demand, findings, "lower", 0, seconds));
@@ -151,12 +153,14 @@ static json_t *reuse_json(const struct reuse *reuse)
 
 /* Why W is unknown, or null where it is known. */
 static json_t *reuse_reason(const struct reuse *reuse,
-			    const struct watched *watched)
+			    const struct watched *watched, bool flushed)
 {
 	if (reuse->spread.n)
 		return json_null();
 	if (!watched->process)
 		return json_string("not one program is watched, but all");
+	if (!flushed)
+		return json_string("no flush of it was seen");
 	return json_string(
 		watched->reuse_error ?
 			strerror(watched->reuse_error) :
@@ -187,13 +191,14 @@ int workload_json(const struct demand *demand, const struct watched *watched,
 		  const struct findings *findings, json_t *report)
 {
 	double seconds = (double)(watched->end_ns - watched->begin_ns) * 1e-9;
+	const bool flushed = demand_total(demand) > 0;
 	int status = watched->status;
 	struct reuse reuse;
 	json_t *json;
 
 	/* What does not fit into the TLB is not there to be lost. */
-	if (reuse_of(watched->reading, watched->readings, findings->entries,
-		     &reuse) < 0)
+	if (reuse_of(watched->reading, flushed ? watched->readings : 0,
+		     findings->entries, &reuse) < 0)
 		return -1;
 	json = json_pack(
 		"{s:o, s:o, s:f, s:I, s:I, s:o, s:I, s:I, s:f, s:o, s:o, s:o, "
@@ -211,7 +216,7 @@ int workload_json(const struct demand *demand, const struct watched *watched,
 		(json_int_t)demand_unknown(demand), "flushes_per_second",
 		(double)demand_total(demand) / seconds, "reused_pages",
 		reuse_json(&reuse), "reused_pages_reason",
-		reuse_reason(&reuse, watched), "reused_pages_at_most",
+		reuse_reason(&reuse, watched, flushed), "reused_pages_at_most",
 		report_number(reuse.at_most), "events", reasons_json(demand),
 		"kinds", demand_json(demand), "predictions",
 		predictions(demand, findings, &reuse, seconds));
