@@ -122,13 +122,13 @@ compare_costs() {
 
 # A table with factors for the CPU models that QEMU has, as a patch.
 make_table() {
-	local patch file=arch/x86/mm/tlb_defaults.h
+	local patch file=arch/x86/mm/tlb_defaults.h own=$tmp/$series/defaults
 	patch=$(grep -l "^+++ b/$file\$" "$series_dir/$series"/0*.patch) || return
-	"$series_dir/added-text" "$patch" "$file" >"$tmp/old" || return
+	"$series_dir/added-text" "$patch" "$file" >"$own.old" || return
 	# EPYC is model 1 of family 0x17; max is model 107 of family 15.
 	sed 's/^\t{ }$/\t{ X86_VENDOR_AMD, 0x17, 1, 0, 1536, 4 },\n\t{ X86_VENDOR_AMD, 15, 107, 0, 1536, 4 },\n&/' \
-		"$tmp/old" >"$tmp/new"
-	! diff -u --label "a/$file" --label "b/$file" "$tmp/old" "$tmp/new"
+		"$own.old" >"$own.new"
+	! diff -u --label "a/$file" --label "b/$file" "$own.old" "$own.new"
 }
 
 # build NAME BUILD-OPTION...: what "build" prints is in $tmp/SERIES/NAME then.
