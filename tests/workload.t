@@ -328,6 +328,12 @@ is "$("$query" out.json workload.reused_pages workload.reused_pages_at_most \
 like "$("$query" out.json workload.reused_pages_reason)" 'not one program' \
 	'... and why'
 
+# What ignores SIGTERM, or is stopped, holds nobody up.
+for body in 'trap "" TERM; while :; do sleep 1; done' 'kill -STOP $$'; do
+	ok "the end of its time: $body" timeout 20 "$tune" --from record.json \
+		-o text --workload --seconds 0.3 -- sh -c "$body"
+done
+
 # Ended early: what was seen until then, called partial, and death by the signal.
 "$tune" --from record.json --format json -o out.json --workload -- sleep 100 &
 watching=$!

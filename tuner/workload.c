@@ -21,6 +21,7 @@
 
 #define BUFFER_KIB 8192 /* for each CPU; read POLL_NS apart */
 #define POLL_NS 20000000
+#define END_POLLS 100 /* that a command has to end, once it is asked to */
 
 /* In the order of wants[]. */
 enum { WANT_FLUSH, WANT_ENTER, WANT_LEAVE = WANT_ENTER + DEMAND_OTHER };
@@ -118,12 +119,23 @@ static bool has_ended(struct watch *watch)
 	return watch->ended;
 }
 
+/* End the command: SIGKILL if it does not go by itself. */
 static void end(struct watch *watch)
 {
+	const struct timespec poll = { .tv_nsec = POLL_NS };
+	int i;
+
 	if (!watch->child || watch->ended)
 		return;
 	kill(watch->child, SIGTERM);
-	waitpid(watch->child, &watch->status, 0);
+	kill(watch->child, SIGCONT);
+	for (i = 0; i < END_POLLS && !has_ended(watch); i++)
+		nanosleep(&poll, NULL);
+	if (watch->ended)
+		return;
+	kill(watch->child, SIGKILL);
+	while (waitpid(watch->child, &watch->status, 0) < 0 && errno == EINTR)
+		;
 	watch->ended = true;
 }
 
